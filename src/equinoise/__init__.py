@@ -1,0 +1,62 @@
+"""Certified private draws from a column of numbers, with each person's own noise chosen by a game.
+
+The one call most people need is :func:`optimize`; the rest are the rooms behind it. Names load on first use,
+so that importing the package (and the command line's ``--help``) costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from equinoise.certificate import Certificate as Certificate
+    from equinoise.certificate import certify as certify
+    from equinoise.errors import BadInput as BadInput
+    from equinoise.errors import BudgetSpent as BudgetSpent
+    from equinoise.errors import EquinoiseError as EquinoiseError
+    from equinoise.errors import NotPublicWarning as NotPublicWarning
+    from equinoise.errors import PromiseNotMet as PromiseNotMet
+    from equinoise.game import Game as Game
+    from equinoise.grid import Axis as Axis
+    from equinoise.grid import Grid as Grid
+    from equinoise.grid import Histogram as Histogram
+    from equinoise.mechanism import Mechanism as Mechanism
+    from equinoise.pipeline import optimize as optimize
+    from equinoise.solvers import Solution as Solution
+    from equinoise.solvers.best_response import best_response as best_response
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "Axis": "grid",
+    "BadInput": "errors",
+    "BudgetSpent": "errors",
+    "Certificate": "certificate",
+    "EquinoiseError": "errors",
+    "Game": "game",
+    "Grid": "grid",
+    "Histogram": "grid",
+    "Mechanism": "mechanism",
+    "NotPublicWarning": "errors",
+    "PromiseNotMet": "errors",
+    "Solution": "solvers",
+    "best_response": "solvers.best_response",
+    "certify": "certificate",
+    "optimize": "pipeline",
+}
+
+__all__ = [
+    "Axis", "BadInput", "BudgetSpent", "Certificate", "EquinoiseError", "Game", "Grid", "Histogram", "Mechanism",
+    "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "optimize",
+]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"equinoise.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'equinoise' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

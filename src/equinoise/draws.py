@@ -1,0 +1,51 @@
+"""Exact random draws: uniform whole numbers by rejection from a source of random bytes, no float anywhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+import numpy as np
+
+from equinoise.grid import Ints
+
+RandomBytes = Callable[[int], bytes]
+"""Gives n random bytes. Releases use the operating system's; tests inject their own."""
+
+_CHUNK = 1 << 18
+
+
+def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
+    """``size`` whole numbers, each equally likely from 0 to limit - 1 (limit at most 2^62).
+
+    Masked bits are kept if below the limit and drawn again if not, so that no remainder favours anyone.
+    """
+    bits = (limit - 1).bit_length()
+    mask = np.uint64((1 << bits) - 1)
+    out = np.empty(size, dtype=np.int64)
+    filled = 0
+    while filled < size:
+        wanted = size - filled
+        raw = np.frombuffer(source(8 * wanted), dtype="<u8") & mask
+        kept = raw[raw < np.uint64(limit)][:wanted]
+        out[filled : filled + len(kept)] = kept.astype(np.int64)
+        filled += len(kept)
+    return out
+
+
+def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom) -> Ints:
+    """``size`` independent draws: a person uniformly, then a cell by that person's weights.
+
+    ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``. Each group's running
+    totals are shifted by g * total, so that one binary search serves all groups.
+    """
+    last_person = np.cumsum(people)
+    edges = (np.cumsum(weights, axis=1) + total * np.arange(len(people))[:, None]).ravel()
+    cells = np.empty(size, dtype=np.int64)
+    for start in range(0, size, _CHUNK):
+        part = slice(start, min(start + _CHUNK, size))
+        length = part.stop - part.start
+        group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
+        target = group * total + uniform(total, length, source)
+        cells[part] = np.searchsorted(edges, target, side="right") % weights.shape[1]
+    return cells

@@ -1,0 +1,38 @@
+"""What can go wrong, in two kinds: the input is bad, or the promise cannot be met.
+
+The command line exits with 2 for the first kind and with 1 for the second.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class EquinoiseError(Exception):
+    """Base of every error that Equinoise raises on purpose; its text is written for a person."""
+
+
+class BadInput(EquinoiseError, ValueError):
+    """The data, a setting or a file is not usable as given."""
+
+
+class PromiseNotMet(EquinoiseError):
+    """The input is fine, but the promise asked for cannot be given."""
+
+    def __init__(self, message: str, **facts: Any) -> None:
+        super().__init__(message)
+        self.facts = facts
+
+
+class BudgetSpent(PromiseNotMet):
+    """More draws were asked for than the mechanism may still release."""
+
+
+class NotPublicWarning(UserWarning):
+    """Something that the promise takes as public was read off the data."""
+
+
+def check(condition: bool, name: str, must_be: str, got: object) -> None:
+    """Refuse a setting in the one wording used everywhere."""
+    if not condition:
+        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {got!r} instead.")

@@ -1,0 +1,60 @@
+"""Writing a file whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from equinoise.errors import BadInput
+
+
+def check_writable(path: Path, *, force: bool) -> None:
+    """Refuse early, before any work or charge, what :func:`write_whole` would refuse late."""
+    try:
+        if path.is_dir():
+            raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
+        if path.exists() and not force:
+            raise BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force.")
+        if not path.absolute().parent.is_dir():
+            raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")
+        probe = path.absolute().parent / f".{secrets.token_hex(8)}.part"
+        os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        probe.unlink()
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+
+
+def write_whole(path: Path, content: bytes, *, mode: int, force: bool) -> None:
+    """Write beside the target, make it durable, then give it its name in one step; clean up on failure."""
+    part = path.absolute().parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
+    try:
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        try:
+            with open(handle, "wb") as file:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+            if force:
+                os.replace(part, path)
+            else:
+                os.link(part, path)  # fails if something appeared there meanwhile
+        finally:
+            part.unlink(missing_ok=True)
+        _sync_folder(path.absolute().parent)
+    except FileExistsError:
+        raise BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force.") from None
+    except OSError as error:
+        raise _cannot_write(path, error) from None
+
+
+def _cannot_write(path: Path, error: OSError) -> BadInput:
+    return BadInput(f"The file {str(path)!r} cannot be written: {error.strerror or error}.")
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

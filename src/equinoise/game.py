@@ -1,0 +1,252 @@
+"""The game: people choose noise scales and share one payoff.
+
+A profile a[k, v] says how many of the people in cell k use scale v. People in the same cell with the same
+scale are interchangeable, so this table is the whole per-person game, whatever the number of people.
+
+The payoff is the number of people whose loss is within epsilon, plus 1 - KL(p || q) / ln K clamped to [0, 1].
+Protection comes first: utility can never outweigh one person.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from equinoise.errors import BadInput, check
+from equinoise.grid import Floats, Histogram, Ints
+from equinoise.metrics import kl
+from equinoise.noise import Kernel
+from equinoise.privacy import EPSILON_CAP, PureCondition, losses
+
+
+@dataclass(frozen=True)
+class Payoff:
+    """People protected, and the utility between 0 and 1 added to them; compared in that order."""
+
+    protected: int
+    utility: float
+
+    @property
+    def value(self) -> float:
+        """The payoff as one number."""
+        return self.protected + self.utility
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """A histogram, the kernels on offer and the loss that every person must stay within."""
+
+    histogram: Histogram
+    kernel: Kernel
+    epsilon: float
+
+    def __post_init__(self) -> None:
+        check(
+            math.isfinite(self.epsilon) and self.epsilon > 0,
+            "epsilon", "a positive, finite number", self.epsilon,
+        )  # fmt: skip
+        if self.people < 2:
+            raise BadInput(
+                f"At least two people are needed, because a loss compares the data with and without a person. "
+                f"There {'is' if self.people == 1 else 'are'} {self.people}."
+            )
+
+    @cached_property
+    def people(self) -> int:
+        """N, the number of players."""
+        return self.histogram.people
+
+    @cached_property
+    def condition(self) -> PureCondition:
+        """When a person is protected."""
+        return PureCondition(self.epsilon, self.people)
+
+    @cached_property
+    def occupied(self) -> Ints:
+        """The cells that have anyone in them, ascending."""
+        return np.flatnonzero(self.histogram.counts)
+
+    @cached_property
+    def rows(self) -> Floats:
+        """The kernel's weights as floats (exact: they are below 2^53)."""
+        return self.kernel.weights.astype(np.float64)
+
+    @property
+    def tolerance(self) -> float:
+        """How much a move must add to N * KL to count as an improvement, per person moved.
+
+        That is 1e-12 of payoff, the resolution of floating point, but never so much that everyone's missed
+        moves together could be worth more than 1e-6: KL is convex, so if no single move gains more than t / N,
+        all moves together gain at most t.
+        """
+        return min(1e-12 * self.people, 1e-6)
+
+    def check_profile(self, profile: Ints) -> Ints:
+        """The profile as an integer table, if it is one of this game's."""
+        profile = np.asarray(profile)
+        shape = (self.histogram.grid.cells, len(self.kernel.scales))
+        if profile.shape != shape or not np.issubdtype(profile.dtype, np.integer):
+            raise BadInput(f"A profile of this game is a table of {shape[0]} x {shape[1]} whole numbers.")
+        if (profile < 0).any() or not np.array_equal(profile.sum(axis=1), self.histogram.counts):
+            raise BadInput("A profile must give every person of every cell exactly one scale.")
+        return profile.astype(np.int64)
+
+    def largest_scale_profile(self) -> Ints:
+        """Everyone at the largest scale: the start that protects everyone, where there is a simple one."""
+        profile = np.zeros((self.histogram.grid.cells, len(self.kernel.scales)), dtype=np.int64)
+        profile[:, -1] = self.histogram.counts
+        return profile
+
+    def groups(self, profile: Ints) -> tuple[Ints, Ints]:
+        """The occupied (cell, scale) pairs, cell by cell."""
+        cells, scales = np.nonzero(profile)
+        return cells, scales
+
+    def sums(self, profile: Ints) -> Floats:
+        """S[x] = N q[x], in units of 1 / kernel.total."""
+        cells, scales = self.groups(profile)
+        return np.asarray(profile[cells, scales].astype(np.float64) @ self.rows[scales, cells])
+
+    def output(self, profile: Ints) -> Floats:
+        """q: the distribution of one draw."""
+        return self.sums(profile) / (float(self.people) * self.kernel.total)
+
+    def divergence(self, profile: Ints) -> float:
+        """KL(p || q)."""
+        return kl(self.histogram.counts / self.people, self.output(profile))
+
+    def payoff(self, profile: Ints) -> Payoff:
+        """The shared payoff of a profile."""
+        return Payoff(
+            self.people - self.unprotected(profile, self.sums(profile)),
+            self._utility(self.divergence(profile)),
+        )
+
+    def unprotected(self, profile: Ints, sums: Floats) -> int:
+        """People outside the condition, for a profile and its sums.
+
+        A cell can only be violated by the largest or the smallest row in it, so groups are looked at only in
+        the cells where one of those fails.
+        """
+        cells, scales = self.groups(profile)
+        rows = self.rows[scales, cells]
+        upper, lower = self.condition.upper * sums, self.condition.lower * sums
+        failing = (rows.max(axis=0) > upper) | (rows.min(axis=0) < lower)
+        if not failing.any():
+            return 0
+        rows = rows[:, failing]
+        outside = ((rows > upper[failing]) | (rows < lower[failing])).any(axis=1)
+        return int(profile[cells, scales][outside].sum())
+
+    def _utility(self, divergence: float) -> float:
+        return min(max(1 - divergence / math.log(self.histogram.grid.cells), 0.0), 1.0)
+
+    def losses(self, profile: Ints) -> Floats:
+        """Loss of one person of each occupied (cell, scale), in the order of :meth:`groups`."""
+        cells, scales = self.groups(profile)
+        return losses(self.rows[scales, cells], self.sums(profile), self.people)
+
+    def best_response(self, profile: Ints, cell: int, scale: int) -> int:
+        """The best scale for one person now in (cell, scale), everyone else staying.
+
+        Staying is the first candidate, then the scales in ascending order; a later one must beat the best so
+        far, by a protected person or by more than the tolerance in utility.
+        """
+        sums = self.sums(profile)
+        unprotected = self.unprotected(profile, sums)
+        best, best_gain = scale, 0.0
+        for other in range(len(self.kernel.scales)):
+            if other == scale:
+                continue
+            moved = profile.copy()
+            moved[cell, scale] -= 1
+            moved[cell, other] += 1
+            change = self.rows[other, cell] - self.rows[scale, cell]
+            gain = self._gain(sums, change)
+            count = self.unprotected(moved, sums + change)
+            if count < unprotected or (count == unprotected and gain > best_gain + self.tolerance):
+                best, best_gain, unprotected = other, gain, count
+        return best
+
+    def _gain(self, sums: Floats, change: Floats) -> float:
+        """N times the fall of the clamped KL when the sums change: exact to the last digits however large N is."""
+        occupied = self.occupied
+        counts = self.histogram.counts[occupied].astype(np.float64)
+        gain = float(counts @ np.log1p(change[occupied] / sums[occupied]))
+        excess = self.excess(sums)
+        if excess > 0 or gain < excess:
+            gain = min(excess, 0.0) - min(excess - gain, 0.0)
+        return gain
+
+    def excess(self, sums: Floats) -> float:
+        """N (KL - ln K): positive where the utility is clamped to zero."""
+        p = self.histogram.counts / self.people
+        q = sums / (float(self.people) * self.kernel.total)
+        return self.people * (kl(p, q) - math.log(self.histogram.grid.cells))
+
+    def is_equilibrium(self, profile: Ints) -> bool:
+        """Whether no single person can raise the payoff by changing scale, checked for every occupied pair."""
+        profile = self.check_profile(profile)
+        sums = self.sums(profile)
+        everyone_protected = self.unprotected(profile, sums) == 0
+        cells, scales = self.groups(profile)
+        rows = self.rows[scales, cells]
+        largest, smallest = rows.max(axis=0), rows.min(axis=0)
+        for cell, scale in zip(cells.tolist(), scales.tolist(), strict=True):
+            if everyone_protected:
+                # Only a move that keeps everyone protected can help. Unless the group empties, its row and
+                # all others stay, so the extremes of each cell tell.
+                others = [v for v in range(len(self.kernel.scales)) if v != scale]
+                changes = self.rows[others, cell] - self.rows[scale, cell]
+                gains = np.array([self._gain(sums, change) for change in changes])
+                better = np.array(others, dtype=np.int64)[gains > self.tolerance]
+                if profile[cell, scale] > 1:
+                    new_sums = sums + (self.rows[better, cell] - self.rows[scale, cell])
+                    above = np.maximum(largest, self.rows[better, cell]) > self.condition.upper * new_sums
+                    below = np.minimum(smallest, self.rows[better, cell]) < self.condition.lower * new_sums
+                    if not (above | below).any(axis=1).all():
+                        return False
+                    continue
+                if len(better) == 0:
+                    continue
+            if self.best_response(profile, cell, scale) != scale:
+                return False
+        return True
+
+
+def always_protecting_scale(people: int, epsilon: float) -> float:
+    """The smallest scale b such that, with no smaller one on offer, EVERY profile protects everyone.
+
+    In any cell, two people's Laplace rows differ by at most a factor R = e^{1/b} (the extremes are a person at
+    one end of the range seen at that end, and one at the other end). So one person's share of the sum is at
+    most R / (R + N - 1), and the loss at most ln(1 + (R - 1) / N); the other direction is smaller. That is
+    within epsilon when e^{1/b} - 1 <= N (e^eps - 1). Before rounding to integers: the certificate decides.
+    """
+    return 1 / math.log1p(people * math.expm1(min(epsilon, EPSILON_CAP)))
+
+
+def self_protecting_scale(people: int, epsilon: float) -> float:
+    """The smallest scale b on offer with which a person who takes infinite scale is protected, whatever others do.
+
+    The least density of any row is v = 1 / (b (e^{1/b} - 1)); a uniform row is protected against (N - 1) v when
+    b (e^{1/b} - 1) <= (N - 1) (e^eps - 1). Infinite if no scale is enough. It does not say that an equilibrium
+    protects everyone: the same move can unprotect others.
+    """
+    target = (people - 1) * math.expm1(min(epsilon, EPSILON_CAP))
+    if target <= 1:
+        return math.inf
+    low, high = 1e-3, 1e3
+    while high * math.expm1(1 / high) > target:
+        high *= 2
+        if high > 1e15:
+            return math.inf
+    for _ in range(200):
+        middle = math.sqrt(low * high)
+        if 1 / middle < 700 and middle * math.expm1(1 / middle) <= target:
+            high = middle
+        else:
+            low = middle
+    return high

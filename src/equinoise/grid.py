@@ -1,0 +1,147 @@
+"""The grid: public bounds, padded and cut into equal bins; values to cells and back."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equinoise.errors import BadInput, check
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One column's public bounds, the padding on either side of them, and the number of bins.
+
+    All lengths are in data units. The padded range is [low - padding, high + padding], cut into ``bins``
+    equal bins. Make one with :meth:`padded`, which works out the padding.
+    """
+
+    name: str
+    low: float
+    high: float
+    bins: int
+    padding: float
+
+    @classmethod
+    def padded(
+        cls,
+        name: str,
+        low: float,
+        high: float,
+        *,
+        bins: int = 101,
+        padding_epsilon: float = 1.0,
+        percentile: float = 0.9,
+    ) -> Axis:
+        """Pad [low, high] so that Laplace noise at ``padding_epsilon`` stays inside with ``percentile``.
+
+        The half-width is (high - low) / padding_epsilon * ln(1 / (2 - 2 percentile)). It has an epsilon of
+        its own so that one grid serves every epsilon of the game.
+
+        >>> axis = Axis.padded("height", 163, 226)
+        >>> round(axis.padding, 2), axis.bins, axis.cell_of(163.0), axis.cell_of(226.0)
+        (101.39, 101, 38, 62)
+        """
+        check(isinstance(bins, int | np.integer) and bins >= 2, "bins", "a whole number of at least 2", bins)
+        check(bins <= 10_000, "bins", "at most 10000", bins)
+        check(
+            math.isfinite(padding_epsilon) and padding_epsilon > 0,
+            "padding_epsilon", "a positive number", padding_epsilon,
+        )  # fmt: skip
+        check(0.5 <= percentile < 1, "percentile", "at least 0.5 and below 1", percentile)
+        if not (math.isfinite(low) and math.isfinite(high)):
+            raise BadInput(f"The bounds of column {name!r} must be finite numbers. Got {low} and {high}.")
+        if not low < high:
+            raise BadInput(
+                f"The bounds of column {name!r} must be two different numbers, the lower one first. "
+                f"Got {low:g} and {high:g}."
+            )
+        padding = (high - low) / padding_epsilon * math.log(1 / (2 - 2 * percentile))
+        axis = cls(name, float(low), float(high), int(bins), padding)
+        axis._check_resolvable()
+        return axis
+
+    def _check_resolvable(self) -> None:
+        largest = max(abs(self.padded_low), abs(self.padded_high))
+        if not math.isfinite(self.range) or not math.isfinite(largest) or self.width < 8 * math.ulp(largest):
+            raise BadInput(
+                f"The bounds {self.low:g} and {self.high:g} of column {self.name!r} cannot be cut into "
+                f"{self.bins} bins in floating point. Rescale the column (divide by a power of ten, or "
+                "subtract a constant) and try again."
+            )
+
+    @property
+    def padded_low(self) -> float:
+        """Lower end of the padded range."""
+        return self.low - self.padding
+
+    @property
+    def padded_high(self) -> float:
+        """Upper end of the padded range."""
+        return self.high + self.padding
+
+    @property
+    def range(self) -> float:
+        """Length of the padded range: the unit of every noise scale."""
+        return self.padded_high - self.padded_low
+
+    @property
+    def width(self) -> float:
+        """Width of one bin."""
+        return self.range / self.bins
+
+    def cell_of(self, value: float) -> int:
+        """The bin of one value; the ends of the padded range belong to the first and the last bin."""
+        return int(min(max(math.floor((value - self.padded_low) / self.width), 0), self.bins - 1))
+
+    def midpoints(self) -> Floats:
+        """The released value of every bin, in data units."""
+        return self.padded_low + (np.arange(self.bins, dtype=np.float64) + 0.5) * self.width
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, as JSON shows them."""
+        return {
+            "name": self.name,
+            "low": self.low,
+            "high": self.high,
+            "bins": self.bins,
+            "padding": self.padding,
+        }
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The cells that people live in and draws come out of: one axis per column."""
+
+    axes: tuple[Axis, ...]
+
+    @property
+    def axis(self) -> Axis:
+        """The only axis of a grid for one column."""
+        (axis,) = self.axes
+        return axis
+
+    @property
+    def cells(self) -> int:
+        """How many cells there are."""
+        return math.prod(axis.bins for axis in self.axes)
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram:
+    """People per cell of a grid."""
+
+    grid: Grid
+    counts: Ints
+
+    @property
+    def people(self) -> int:
+        """How many people there are in all."""
+        return int(self.counts.sum())

@@ -1,0 +1,239 @@
+"""A mechanism: grid, kernel rows and profile, frozen; what is certified, drawn from and saved."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equinoise import baselines, storage
+from equinoise.certificate import Certificate, certify
+from equinoise.draws import RandomBytes, draw_cells
+from equinoise.errors import BadInput, PromiseNotMet, check
+from equinoise.grid import Axis, Floats, Grid, Ints
+from equinoise.ledger import Ledger
+from equinoise.metrics import metrics
+from equinoise.privacy import losses
+from equinoise.solvers import Solution
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """Groups of interchangeable people (cell, scale, how many, kernel row) and how many draws are allowed.
+
+    Make one with :func:`equinoise.optimize`, or open a saved one. It cannot exist without a certificate that
+    holds, and every draw is charged to its ledger first.
+    """
+
+    grid: Grid
+    noise: str
+    scales: tuple[float, ...]
+    weight_total: int
+    epsilon: float
+    draws: int
+    cells: Ints
+    scale_indices: Ints
+    people: Ints
+    weights: Ints
+    settings: dict[str, Any] = field(default_factory=dict)
+    solver: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def from_solution(cls, solution: Solution, *, draws: int = 1, settings: dict[str, Any] | None = None) -> Mechanism:
+        """Freeze a solution, if the certificate holds for it."""
+        check(isinstance(draws, int) and draws >= 1, "draws", "a whole number of at least 1", draws)
+        check(draws <= 10**9, "draws", "at most 1000000000", draws)
+        game = solution.game
+        cells, scales = game.groups(solution.profile)
+        made = cls(
+            grid=game.histogram.grid,
+            noise=game.kernel.noise,
+            scales=game.kernel.scales,
+            weight_total=game.kernel.total,
+            epsilon=float(game.epsilon),
+            draws=draws,
+            cells=cells,
+            scale_indices=scales,
+            people=solution.profile[cells, scales],
+            weights=game.kernel.weights[scales, cells],
+            settings=settings or {},
+            solver={
+                "name": solution.name,
+                "equilibrium": solution.equilibrium,
+                "rounds": solution.rounds,
+                "seconds": round(solution.seconds, 4),
+                **solution.settings,
+            },
+        )
+        certificate = made.certificate()
+        if not certificate.holds:
+            raise PromiseNotMet(f"The certificate does not hold: {certificate.failure}. Nothing was made.")
+        return made
+
+    @classmethod
+    def open(cls, path: str | Path) -> Mechanism:
+        """A saved mechanism; it is certified again, and draws are charged to the file."""
+        made = cls.read(path)
+        certificate = made.certificate()
+        if not certificate.holds:
+            raise BadInput(
+                f"The file {str(path)!r} has been tampered with: its certificate does not hold "
+                f"({certificate.failure}). Nothing can be released from it."
+            )
+        return made
+
+    @classmethod
+    def read(cls, path: str | Path) -> Mechanism:
+        """A saved mechanism as it stands, for an audit: its certificate may not hold."""
+        path = Path(path)
+        document, weights, digest = storage.read(path)
+        made = cls(
+            grid=Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
+            noise=document.noise,
+            scales=tuple(document.scales),
+            weight_total=document.weight_total,
+            epsilon=document.epsilon,
+            draws=document.draws,
+            cells=np.array(document.cells, dtype=np.int64),
+            scale_indices=np.array(document.scale_indices, dtype=np.int64),
+            people=np.array(document.people, dtype=np.int64),
+            weights=weights,
+            settings=document.settings,
+            solver=document.solver,
+        )
+        made.__dict__["ledger"] = Ledger(document.draws, digest, path)
+        return made
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Save to a new file that only its owner can read; later draws are charged there."""
+        if self.ledger.path is not None:
+            raise BadInput(
+                f"This mechanism is saved as {str(self.ledger.path)!r} already. A second file would have a "
+                "second ledger, and the same draws could be released twice."
+            )
+        storage.write(Path(path), self._document(), self.weights, self.ledger.releases, force=force)
+        self.ledger.bind(Path(path))
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What may be and has been released."""
+        return Ledger(self.draws, storage.pack_digest(self._document(), self.weights))
+
+    def _document(self) -> str:
+        document = {
+            "axes": [axis.to_json() for axis in self.grid.axes],
+            "noise": self.noise,
+            "scales": list(self.scales),
+            "weight_total": self.weight_total,
+            "epsilon": self.epsilon,
+            "draws": self.draws,
+            "cells": self.cells.tolist(),
+            "scale_indices": self.scale_indices.tolist(),
+            "people": self.people.tolist(),
+            "settings": self.settings,
+            "solver": self.solver,
+        }
+        return json.dumps(document, sort_keys=True, allow_nan=False)
+
+    def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
+        """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
+        check(isinstance(n, int | np.integer) and n >= 1, "n", "a whole number of at least 1", n)
+        self.ledger.charge(int(n))
+        cells = draw_cells(self.people, self.weights, self.weight_total, int(n), source)
+        return self.grid.axis.midpoints()[cells]
+
+    def certificate(self) -> Certificate:
+        """The exact check, made anew from the integers."""
+        return certify(self.people, self.weights, self.weight_total, self.epsilon)
+
+    @property
+    def total_people(self) -> int:
+        """N."""
+        return int(self.people.sum())
+
+    @property
+    def histogram(self) -> Ints:
+        """People per cell."""
+        counts = np.zeros(self.grid.cells, dtype=np.int64)
+        np.add.at(counts, self.cells, self.people)
+        return counts
+
+    @property
+    def original(self) -> Floats:
+        """p: the distribution of the data over the cells."""
+        return self.histogram / self.total_people
+
+    @property
+    def output(self) -> Floats:
+        """q: the distribution of one draw over the cells."""
+        return self._sums() / (float(self.total_people) * self.weight_total)
+
+    def _sums(self) -> Floats:
+        return self.people.astype(np.float64) @ self.weights.astype(np.float64)
+
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each group, in the order of ``cells`` and ``people``."""
+        return losses(self.weights.astype(np.float64), self._sums(), self.total_people)
+
+    @property
+    def worst_loss(self) -> float:
+        """The largest loss of anyone."""
+        return float(self.losses().max())
+
+    def loss_quantiles(self, quantiles: tuple[float, ...] = (0.5, 0.9, 0.99, 1.0)) -> dict[str, float]:
+        """The loss that a share of the people stays within, for each share."""
+        each = self.losses()
+        order = np.argsort(each, kind="stable")
+        reached = np.cumsum(self.people[order])
+        ranks = [max(1, -(-int(round(q * 10**6)) * self.total_people // 10**6)) for q in quantiles]
+        at = np.searchsorted(reached, ranks)
+        return {f"{q:g}": float(each[order[i]]) for q, i in zip(quantiles, at, strict=True)}
+
+    def metrics(self) -> dict[str, float]:
+        """How close the output is to the original."""
+        return metrics(self.original, self.output, self.grid.axis.midpoints())
+
+    def baseline(self) -> dict[str, float]:
+        """The same for the Laplace mechanism on the same grid at the same epsilon."""
+        q = baselines.laplace_output(self.original, self.grid.axis, self.epsilon)
+        return metrics(self.original, q, self.grid.axis.midpoints())
+
+    @property
+    def promise(self) -> str:
+        """What is promised, in one standard sentence."""
+        many = (
+            ""
+            if self.draws == 1
+            else f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {self.epsilon:g} = "
+            f"{self.draws * self.epsilon:g} together (basic composition)."
+        )
+        return (
+            f"Fixed-noise tier: for one draw, the privacy loss of each of the {self.total_people:,} people in this "
+            f"dataset is at most {self.epsilon:g} (per-instance DP: that person removed, everyone else's noise held "
+            f"fixed).{many} It is not differential privacy: without that person the game would have chosen other noise."
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The whole mechanism, enough to compute q and every loss again."""
+        return {
+            "grid": {"axes": [axis.to_json() for axis in self.grid.axes]},
+            "noise": self.noise,
+            "scales": list(self.scales),
+            "weight_total": self.weight_total,
+            "epsilon": self.epsilon,
+            "draws": self.draws,
+            "profile": [
+                {"cell": cell, "scale": scale, "people": people}
+                for cell, scale, people in zip(
+                    self.cells.tolist(), self.scale_indices.tolist(), self.people.tolist(), strict=True
+                )
+            ],
+            "weights": self.weights.tolist(),
+            "settings": self.settings,
+            "solver": self.solver,
+        }

@@ -1,0 +1,121 @@
+"""From rows to a certified mechanism in one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from equinoise import counting
+from equinoise.errors import BadInput, PromiseNotMet, check
+from equinoise.game import Game, always_protecting_scale, self_protecting_scale
+from equinoise.grid import Axis, Histogram
+from equinoise.mechanism import Mechanism
+from equinoise.noise import laplace_kernel, scale_set
+from equinoise.solvers import Round, Solution
+from equinoise.solvers.best_response import best_response
+
+
+def optimize(
+    data: Any,
+    *,
+    epsilon: float,
+    column: str | None = None,
+    bounds: tuple[float, float] | None = None,
+    bins: int = 101,
+    scales: str | Sequence[float] = "wide",
+    draws: int = 1,
+    restarts: int = 8,
+    seed: int = 0,
+    missing: str = "refuse",
+    outside: str = "refuse",
+    padding_epsilon: float = 1.0,
+    percentile: float = 0.9,
+    start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Mechanism:
+    """A certified mechanism for one column of numbers about people, one row a person.
+
+    ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
+    of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
+    mechanism may ever release. ``start`` is a profile for the dynamics to start from, instead of the usual ones.
+
+    >>> import numpy as np
+    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
+    >>> mechanism = optimize(people, epsilon=1, bounds=(140, 210), draws=10)
+    >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
+    (True, True, 3)
+    """
+    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
+    check(number and math.isfinite(epsilon) and epsilon > 0, "epsilon", "a positive, finite number", epsilon)
+    check(isinstance(draws, int) and 1 <= draws <= 10**9, "draws", "a whole number from 1 to 1000000000", draws)
+    rows = counting.open_rows(data, column)
+    low, high = counting.find_bounds(rows) if bounds is None else bounds
+    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    relative = scale_set(scales, axis, epsilon)
+    histogram = counting.count(rows, axis, missing=missing, outside=outside)
+    _check_people(histogram)
+    game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon))
+    solution = best_response(game, restarts=restarts, seed=seed, start=start, progress=progress)
+    if solution.protected < game.people:
+        raise _not_everyone(solution)
+    settings = {
+        "column": rows.column,
+        "public_bounds": bounds is not None,
+        "scales": scales if isinstance(scales, str) else [float(s) for s in scales],
+        "missing": missing,
+        "outside": outside,
+        "padding_epsilon": padding_epsilon,
+        "percentile": percentile,
+    }
+    return Mechanism.from_solution(solution, draws=draws, settings=settings)
+
+
+def _check_people(histogram: Histogram) -> None:
+    name = histogram.grid.axis.name
+    if histogram.people < 2:
+        raise BadInput(
+            f"Column {name!r} has {histogram.people} usable value{'' if histogram.people == 1 else 's'}, and at "
+            "least two people are needed: a loss compares the data with and without a person."
+        )
+    if np.count_nonzero(histogram.counts) == 1:
+        raise BadInput(
+            f"All {histogram.people:,} values of column {name!r} fall in one bin: there is no distribution to "
+            "release. Check the column, or use narrower bounds or more bins."
+        )
+
+
+def _not_everyone(solution: Solution) -> PromiseNotMet:
+    game = solution.game
+    left_out = game.people - solution.protected
+    reached = solution.least_epsilon
+    smallest = game.kernel.scales[0]
+    always = always_protecting_scale(game.people, game.epsilon)
+    infinite = self_protecting_scale(game.people, game.epsilon)
+    theorem = (
+        "meet the theorem's condition, before rounding"
+        if smallest >= always
+        else f"do not meet the theorem's condition (the smallest is {smallest:.3g} of the padded range; from "
+        f"{always:.3g} on, every profile protects everyone)"
+    )
+    reach = (
+        f"the smallest epsilon reached for everyone is {math.ceil(reached * 1e6) / 1e6:g}"
+        if math.isfinite(reached)
+        else "no epsilon was reached for everyone"
+    )
+    return PromiseNotMet(
+        f"No start protects everyone at epsilon {game.epsilon:g}: {left_out:,} of {game.people:,} people are left "
+        f"unprotected; {reach}. The scales {theorem}. Try a larger epsilon or larger scales.",
+        unprotected=left_out,
+        people=game.people,
+        least_epsilon=reached if math.isfinite(reached) else None,
+        theorem={
+            "smallest_scale": smallest,
+            "always_protecting_scale": always,
+            "self_protecting_scale": infinite if math.isfinite(infinite) else None,
+            "every_profile_protects": smallest >= always,
+            "infinite_scale_protects": smallest >= infinite,
+        },
+    )

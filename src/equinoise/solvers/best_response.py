@@ -1,0 +1,108 @@
+"""Best-response dynamics: everyone in turn takes their best scale, until nobody wants to move.
+
+Every move raises the shared payoff, so the dynamics end, and they end at an equilibrium. The order is
+explicit: cells ascending (or as given), within a cell scales ascending as they were when the cell's turn
+began. People move one at a time in cells of up to 256 people. In larger cells they move in blocks, which
+shrink by four whenever no block moves, down to single people; so the end state is one that no single person
+wants to leave, and the cost does not grow with the number of people.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from equinoise.errors import check
+from equinoise.game import Game
+from equinoise.grid import Ints
+from equinoise.solvers.solution import Round, Solution
+
+BLOCKS_PER_CELL = 256
+MOST_ROUNDS = 100_000
+
+
+def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
+    """Play round after round from a start; the last one yielded has no move left in it."""
+    from equinoise.solvers.moves import play_round
+
+    profile = game.check_profile(start)
+    order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
+    counts = game.histogram.counts.astype(np.float64)
+    block = max(1, int(game.histogram.counts.max()) // BLOCKS_PER_CELL)
+    for number in range(1, MOST_ROUNDS + 1):
+        sums = game.sums(profile)
+        moves = play_round(
+            game.rows, profile, order, game.occupied, counts, sums,
+            game.condition.upper, game.condition.lower,
+            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
+        )  # fmt: skip
+        yield Round(restart, number, int(moves), profile.copy())
+        if moves == 0:
+            if block == 1:
+                return
+            block = max(1, block // 4)
+
+
+def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+    """Start and order of every restart.
+
+    The first is everyone at the largest scale, cells ascending: if that protects everyone, so does its end.
+    The others are seeded random profiles visited in seeded random order.
+    """
+    yield game.largest_scale_profile(), game.occupied
+    choices = len(game.kernel.scales)
+    for restart in range(1, restarts):
+        random = np.random.default_rng([seed, restart])
+        profile = random.multinomial(game.histogram.counts, np.full(choices, 1 / choices))
+        yield profile, random.permutation(game.occupied)
+
+
+def best_response(
+    game: Game,
+    *,
+    restarts: int = 8,
+    seed: int = 0,
+    start: Ints | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Solution:
+    """The best end of ``restarts`` runs: most people protected, then the smallest KL, then the earliest.
+
+    A given ``start`` replaces all others. ``progress`` sees every round.
+    """
+    check(isinstance(restarts, int) and restarts >= 1, "restarts", "a whole number of at least 1", restarts)
+    check(isinstance(seed, int) and seed >= 0, "seed", "a whole number of at least 0", seed)
+    began = time.perf_counter()
+    played = 0
+    best: tuple[tuple[int, float], int, Ints] | None = None
+    least_epsilon = float("inf")
+    runs = starts(game, restarts, seed) if start is None else iter([(start, game.occupied)])
+    for restart, (profile, order) in enumerate(runs):
+        least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
+        for state in rounds(game, profile, order, restart=restart):
+            played += 1
+            if progress is not None:
+                progress(state)
+        end = state.profile
+        least_epsilon = min(least_epsilon, float(game.losses(end).max()))
+        payoff = game.payoff(end)
+        rank = (-payoff.protected, game.divergence(end))
+        if best is None or rank < best[0]:
+            best = (rank, restart, end)
+    assert best is not None
+    _, winner, end = best
+    return Solution(
+        game=game,
+        profile=end,
+        name="best-response",
+        equilibrium=game.is_equilibrium(end),
+        rounds=played,
+        seconds=time.perf_counter() - began,
+        least_epsilon=least_epsilon,
+        settings={
+            "restarts": restarts,
+            "seed": seed,
+            "best_restart": winner,
+        },
+    )

@@ -1,0 +1,132 @@
+"""One round of best responses on the cell x scale table, compiled.
+
+The state is updated, never recomputed: a move changes S by one row difference, and the largest and smallest
+row of every cell decide in O(K) whether a move keeps everyone protected. People are looked at one group at a
+time only in the rare case that it does not.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numba
+import numpy as np
+
+
+def compiled(function: Any) -> Any:
+    """Compile on first use and keep the result on disk, if there is a place for it."""
+    try:
+        return numba.njit(function, cache=True)
+    except RuntimeError:  # no writable cache folder
+        return numba.njit(function)
+
+
+@compiled
+def unprotected_after(rows, profile, occupied, sums, upper, lower, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """People outside the condition once ``block`` people of (cell, old) are at ``new``; sums say so already."""
+    people = 0
+    for k in occupied:
+        for v in range(profile.shape[1]):
+            count = profile[k, v]
+            if k == cell:
+                if v == old:
+                    count -= block
+                if v == new:
+                    count += block
+            if count > 0:
+                for x in range(sums.shape[0]):
+                    if rows[v, k, x] > upper * sums[x] or rows[v, k, x] < lower * sums[x]:
+                        people += count
+                        break
+    return people
+
+
+@compiled
+def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-untyped-def]
+    """The largest and the smallest row among the occupied groups, cell by cell."""
+    largest[:] = 0.0
+    smallest[:] = np.inf
+    for k in occupied:
+        for v in range(profile.shape[1]):
+            if profile[k, v] > 0:
+                for x in range(largest.shape[0]):
+                    largest[x] = max(largest[x], rows[v, k, x])
+                    smallest[x] = min(smallest[x], rows[v, k, x])
+
+
+@compiled
+def respond(  # type: ignore[no-untyped-def]
+    rows, profile, occupied, counts, sums, upper, lower, largest, smallest, unprotected, excess, tolerance,
+    cell, scale, block, new_sums,
+):  # fmt: skip
+    """Best scale for ``block`` people of (cell, scale) moving together: scale, gain, unprotected afterwards.
+
+    The gain is N times the fall of KL. ``excess`` is N (KL - ln K): where that is positive the payoff is flat.
+    """
+    best, best_gain, best_unprotected = scale, 0.0, unprotected
+    for v in range(profile.shape[1]):
+        if v == scale:
+            continue
+        kept = True
+        for x in range(sums.shape[0]):
+            row = rows[v, cell, x]
+            total = sums[x] + block * (row - rows[scale, cell, x])
+            new_sums[x] = total
+            if max(largest[x], row) > upper * total or min(smallest[x], row) < lower * total:
+                kept = False
+        after = 0
+        if not kept:
+            if unprotected == 0 and profile[cell, scale] > block:
+                continue  # every row that was there still is, so someone is unprotected now
+            after = unprotected_after(rows, profile, occupied, new_sums, upper, lower, cell, scale, v, block)
+        if after > best_unprotected:
+            continue
+        gain = 0.0
+        for k in occupied:
+            gain += counts[k] * math.log1p(block * (rows[v, cell, k] - rows[scale, cell, k]) / sums[k])
+        if excess > 0 or gain < excess:
+            gain = min(excess, 0.0) - min(excess - gain, 0.0)
+        if after < best_unprotected or gain > best_gain + tolerance * block:
+            best, best_gain, best_unprotected = v, gain, after
+    return best, best_gain, best_unprotected
+
+
+@compiled
+def play_round(  # type: ignore[no-untyped-def]
+    rows, profile, order, occupied, counts, sums, upper, lower, unprotected, excess, tolerance, limit
+):
+    """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
+
+    Cells come in the given order, within a cell the scales ascending as they were when the cell's turn began.
+    Once a block stays, the rest of its group would stay too, so the group is done.
+    """
+    width = sums.shape[0]
+    largest, smallest, new_sums = np.empty(width), np.empty(width), np.empty(width)
+    extremes(rows, profile, occupied, largest, smallest)
+    moves = 0
+    waiting = np.empty(profile.shape[1], np.int64)
+    for cell in order:
+        waiting[:] = profile[cell]
+        for scale in range(profile.shape[1]):
+            while waiting[scale] > 0:
+                block = min(limit, waiting[scale])
+                best, gain, after = respond(
+                    rows, profile, occupied, counts, sums, upper, lower, largest, smallest,
+                    unprotected, excess, tolerance, cell, scale, block, new_sums,
+                )  # fmt: skip
+                if best == scale:
+                    break
+                appeared = profile[cell, best] == 0
+                profile[cell, scale] -= block
+                profile[cell, best] += block
+                waiting[scale] -= block
+                unprotected = after
+                for k in occupied:
+                    excess -= counts[k] * math.log1p(block * (rows[best, cell, k] - rows[scale, cell, k]) / sums[k])
+                for x in range(width):
+                    sums[x] += block * (rows[best, cell, x] - rows[scale, cell, x])
+                if appeared or profile[cell, scale] == 0:
+                    extremes(rows, profile, occupied, largest, smallest)
+                moves += 1
+    return moves

@@ -1,0 +1,51 @@
+"""What every solver gives back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from equinoise.game import Game
+from equinoise.grid import Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """The state after one round of a solver."""
+
+    restart: int
+    number: int
+    moves: int
+    profile: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Solution:
+    """A profile of a game, and how it was found.
+
+    ``least_epsilon`` is the smallest worst loss of any profile at which a run began or ended.
+    """
+
+    game: Game
+    profile: Ints
+    name: str
+    equilibrium: bool
+    rounds: int
+    seconds: float
+    least_epsilon: float
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def protected(self) -> int:
+        """People whose loss is within epsilon."""
+        return self.game.payoff(self.profile).protected
+
+    @property
+    def worst_loss(self) -> float:
+        """The largest loss of anyone."""
+        return float(self.game.losses(self.profile).max())
+
+    @property
+    def kl(self) -> float:
+        """KL(p || q)."""
+        return self.game.divergence(self.profile)

@@ -1,0 +1,125 @@
+"""The saved file: one SQLite database with the mechanism, which never changes, and its ledger.
+
+It holds the histogram, so it is as secret as the data and only its owner may read it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from equinoise import ledger
+from equinoise.errors import BadInput
+from equinoise.files import write_whole
+from equinoise.grid import Ints
+
+APPLICATION_ID = 0x45514E53
+FORMAT = 1
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False, frozen=True)
+
+
+class AxisDocument(_Strict):
+    """An axis of the grid."""
+
+    name: str
+    low: float
+    high: float
+    bins: int = Field(ge=2)
+    padding: float = Field(ge=0)
+
+
+class Document(_Strict):
+    """All of a mechanism but its weights."""
+
+    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
+    noise: str
+    scales: list[float] = Field(min_length=1)
+    weight_total: int = Field(ge=1, le=2**52)
+    epsilon: float = Field(gt=0)
+    draws: int = Field(ge=1)
+    cells: list[int]
+    scale_indices: list[int]
+    people: list[int]
+    settings: dict[str, Any]
+    solver: dict[str, Any]
+
+
+def digest_of(document: str, weights: bytes) -> str:
+    """What the ledger and a reader recognize a mechanism by."""
+    return hashlib.sha256(document.encode() + b"\0" + weights).hexdigest()
+
+
+def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Release, ...], *, force: bool) -> None:
+    """Write a new saved file, whole or not at all, readable by its owner alone."""
+    blob = _pack(weights)
+    digest = digest_of(document, blob)
+    database = sqlite3.connect(":memory:", isolation_level=None)
+    try:
+        database.executescript(
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"
+            "CREATE TABLE mechanism (key TEXT PRIMARY KEY, value BLOB NOT NULL);" + ledger.SCHEMA
+        )
+        database.executemany(
+            "INSERT INTO mechanism VALUES (?, ?)",
+            [("document", document), ("weights", zlib.compress(blob, 9)), ("digest", digest)],
+        )
+        ledger.insert(database, digest, releases)
+        content = database.serialize()
+    finally:
+        database.close()
+    write_whole(path, content, mode=0o600, force=force)
+
+
+def read(path: Path) -> tuple[Document, Ints, str]:
+    """The document, the weights and the digest of a saved file, checked as far as can be without maths."""
+    with ledger.connect(path) as database:
+        if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+            raise BadInput(f"The file {str(path)!r} was not saved by Equinoise.")
+        (version,) = database.execute("PRAGMA user_version").fetchone()
+        if version != FORMAT:
+            raise BadInput(
+                f"The file {str(path)!r} has format {version}; this version of Equinoise reads format {FORMAT}. "
+                "Upgrade Equinoise."
+            )
+        stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
+        try:
+            text, digest = str(stored["document"]), str(stored["digest"])
+            blob = zlib.decompress(stored["weights"])
+        except (KeyError, TypeError, zlib.error):
+            raise BadInput(f"The file {str(path)!r} is damaged: parts of the mechanism are missing.") from None
+        if digest_of(text, blob) != digest:
+            raise BadInput(f"The file {str(path)!r} is damaged or has been changed: its digest does not match.")
+        try:
+            document = Document.model_validate_json(text)
+        except ValidationError as error:
+            where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
+            raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
+        groups, bins = len(document.people), document.axes[0].bins
+        lengths_agree = len(document.cells) == len(document.scale_indices) == groups
+        in_range = (
+            all(0 <= cell < bins for cell in document.cells)
+            and all(0 <= index < len(document.scales) for index in document.scale_indices)
+            and all(0 < count < 2**62 for count in document.people)
+        )
+        if not lengths_agree or not in_range or len(blob) != 8 * groups * bins:
+            raise BadInput(f"The file {str(path)!r} is damaged: its groups are not as they should be.")
+        ledger.read(database, digest)
+        return document, np.frombuffer(blob, dtype="<i8").reshape(groups, bins), digest
+
+
+def pack_digest(document: str, weights: Ints) -> str:
+    """The digest that a mechanism will have once saved."""
+    return digest_of(document, _pack(weights))
+
+
+def _pack(weights: Ints) -> bytes:
+    return weights.astype("<i8").tobytes()
