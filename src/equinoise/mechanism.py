@@ -190,7 +190,7 @@ class Mechanism:
         each = self.losses()
         order = np.argsort(each, kind="stable")
         reached = np.cumsum(self.people[order])
-        ranks = [max(1, -(-int(round(q * 10**6)) * self.total_people // 10**6)) for q in quantiles]
+        ranks = [max(1, -(-round(q * 10**6) * self.total_people // 10**6)) for q in quantiles]
         at = np.searchsorted(reached, ranks)
         return {f"{q:g}": float(each[order[i]]) for q, i in zip(quantiles, at, strict=True)}
 

@@ -73,6 +73,8 @@ def best_response(
     """
     check(isinstance(restarts, int) and restarts >= 1, "restarts", "a whole number of at least 1", restarts)
     check(isinstance(seed, int) and seed >= 0, "seed", "a whole number of at least 0", seed)
+    import equinoise.solvers.moves  # noqa: F401  (compiles on the first run ever, which is not solving)
+
     began = time.perf_counter()
     played = 0
     best: tuple[tuple[int, float], int, Ints] | None = None

@@ -14,15 +14,22 @@ import numba
 import numpy as np
 
 
-def compiled(function: Any) -> Any:
-    """Compile on first use and keep the result on disk, if there is a place for it."""
-    try:
-        return numba.njit(function, cache=True)
-    except RuntimeError:  # no writable cache folder
-        return numba.njit(function)
+ROWS, TABLE, INDICES, FLOATS = "float64[:,:,::1]", "int64[:,::1]", "int64[::1]", "float64[::1]"
 
 
-@compiled
+def compiled(signature: str) -> Any:
+    """Compile for one signature when this module is imported, and keep the result on disk if there is a place."""
+
+    def decorate(function: Any) -> Any:
+        try:
+            return numba.njit(signature, cache=True)(function)
+        except RuntimeError:  # no writable cache folder
+            return numba.njit(signature)(function)
+
+    return decorate
+
+
+@compiled(f"int64({ROWS},{TABLE},{INDICES},{FLOATS},float64,float64,int64,int64,int64,int64)")
 def unprotected_after(rows, profile, occupied, sums, upper, lower, cell, old, new, block):  # type: ignore[no-untyped-def]
     """People outside the condition once ``block`` people of (cell, old) are at ``new``; sums say so already."""
     people = 0
@@ -42,7 +49,7 @@ def unprotected_after(rows, profile, occupied, sums, upper, lower, cell, old, ne
     return people
 
 
-@compiled
+@compiled(f"void({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS})")
 def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-untyped-def]
     """The largest and the smallest row among the occupied groups, cell by cell."""
     largest[:] = 0.0
@@ -55,12 +62,15 @@ def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-unt
                     smallest[x] = min(smallest[x], rows[v, k, x])
 
 
-@compiled
+@compiled(
+    f"UniTuple(int64,2)({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},float64,float64,{FLOATS},{FLOATS},"
+    f"int64,float64,float64,int64,int64,int64,{FLOATS})"
+)
 def respond(  # type: ignore[no-untyped-def]
     rows, profile, occupied, counts, sums, upper, lower, largest, smallest, unprotected, excess, tolerance,
     cell, scale, block, new_sums,
 ):  # fmt: skip
-    """Best scale for ``block`` people of (cell, scale) moving together: scale, gain, unprotected afterwards.
+    """Best scale for ``block`` people of (cell, scale) moving together, and who is unprotected then.
 
     The gain is N times the fall of KL. ``excess`` is N (KL - ln K): where that is positive the payoff is flat.
     """
@@ -89,10 +99,10 @@ def respond(  # type: ignore[no-untyped-def]
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
         if after < best_unprotected or gain > best_gain + tolerance * block:
             best, best_gain, best_unprotected = v, gain, after
-    return best, best_gain, best_unprotected
+    return best, best_unprotected
 
 
-@compiled
+@compiled(f"int64({ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64)")
 def play_round(  # type: ignore[no-untyped-def]
     rows, profile, order, occupied, counts, sums, upper, lower, unprotected, excess, tolerance, limit
 ):
@@ -111,7 +121,7 @@ def play_round(  # type: ignore[no-untyped-def]
         for scale in range(profile.shape[1]):
             while waiting[scale] > 0:
                 block = min(limit, waiting[scale])
-                best, gain, after = respond(
+                best, after = respond(
                     rows, profile, occupied, counts, sums, upper, lower, largest, smallest,
                     unprotected, excess, tolerance, cell, scale, block, new_sums,
                 )  # fmt: skip

@@ -1,0 +1,88 @@
+"""Checking a saved mechanism again, from its integers alone, and against the data it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from equinoise import counting
+from equinoise.certificate import Certificate
+from equinoise.grid import Floats
+from equinoise.ledger import Release
+from equinoise.mechanism import Mechanism
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found."""
+
+    mechanism: Mechanism
+    certificate: Certificate
+    releases: tuple[Release, ...]
+    same_histogram: bool | None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the certificate holds and, if there was data to compare, the histogram is that data's."""
+        return self.certificate.holds and self.same_histogram is not False
+
+    @property
+    def spent(self) -> int:
+        """Draws released so far."""
+        return sum(release.draws for release in self.releases)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """For each occupied cell: its interval, its people, their average scale and their worst loss."""
+        m, axis = self.mechanism, self.mechanism.grid.axis
+        each: Floats = m.losses()
+        scales = np.array(m.scales)[m.scale_indices] * axis.range
+        found = []
+        for cell in np.unique(m.cells).tolist():
+            here = m.cells == cell
+            people = m.people[here]
+            low = axis.padded_low + cell * axis.width
+            found.append(
+                {
+                    "cell": cell,
+                    "from": low,
+                    "to": low + axis.width,
+                    "people": int(people.sum()),
+                    "average_scale": float(people @ scales[here] / people.sum()),
+                    "worst_loss": float(each[here].max()),
+                }
+            )
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """The findings, as JSON shows them."""
+        m = self.mechanism
+        return {
+            "passed": self.passed,
+            "people": m.total_people,
+            "certificate": self.certificate.to_json(),
+            "losses": {"worst": m.worst_loss, "quantiles": m.loss_quantiles(), "cells": self.cells()},
+            "ledger": {
+                "allowed": m.draws,
+                "spent": self.spent,
+                "declared_cost": self.spent * m.epsilon,
+                "releases": [{"at": r.at, "draws": r.draws} for r in self.releases],
+            },
+            "same_histogram": self.same_histogram,
+            "promise": m.promise if self.certificate.holds else None,
+        }
+
+
+def audit(file: Path, data: Any = None) -> Audit:
+    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms."""
+    mechanism = Mechanism.read(file)
+    same = None
+    if data is not None:
+        axis = mechanism.grid.axis
+        rows = counting.open_rows(data, axis.name)
+        settings = mechanism.settings
+        again = counting.count(rows, axis, missing=settings["missing"], outside=settings["outside"])
+        same = bool(np.array_equal(again.counts, mechanism.histogram))
+    return Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same)

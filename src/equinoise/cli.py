@@ -1,0 +1,301 @@
+"""The command line: reads options, calls the library, prints for people or as JSON.
+
+Heavy imports happen inside the commands, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from equinoise import __version__
+from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
+
+if TYPE_CHECKING:
+    from equinoise.mechanism import Mechanism
+
+EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input."
+Command = TypeVar("Command", bound=Callable[..., Any])
+HIDDEN_FILE = click.Path(path_type=Path)
+
+
+@click.group(
+    epilog="Three steps: 'optimize' a column into a certified mechanism, 'audit' it, 'sample' from it. "
+    "'equinoise COMMAND --help' has examples.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+@click.version_option(__version__, prog_name="equinoise")
+def cli() -> None:
+    """Certified private draws from a column of numbers, with each person's own noise chosen by a game."""
+
+
+def json_option(command: Command) -> Command:
+    """Every command's --json."""
+    return click.option(
+        "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there."
+    )(command)
+
+
+@cli.command(
+    epilog=EPILOG,
+    short_help="Make a certified mechanism from a column of numbers.",
+)
+@click.argument("data", type=HIDDEN_FILE)
+@click.option("--column", multiple=True, help="The column of numbers; one row is one person.")
+@click.option("--epsilon", type=float, required=True, help="The loss that everyone must stay within, for one draw.")
+@click.option("--out", type=HIDDEN_FILE, required=True, help="Where to save the mechanism. As secret as the data.")
+@click.option(
+    "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
+    help="Public limits of the column. Left out, they are read off the data, with a warning.",
+)  # fmt: skip
+@click.option("--draws", type=int, default=1, show_default=True, help="How many draws may ever be released.")
+@click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range.")
+@click.option(
+    "--scales", default="wide", show_default=True,
+    help="Noise scales on offer: wide, paper, or numbers in data units such as 0.5,2,10.",
+)  # fmt: skip
+@click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
+@click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
+@click.option("--restarts", type=int, default=8, show_default=True, help="Runs of the solver; the best is kept.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
+)
+@click.option("--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding.")
+@click.option(
+    "--percentile", type=float, default=0.9, show_default=True, help="Share of that noise inside the padding."
+)
+@click.option("--force", is_flag=True, help="Replace --out if it exists, together with its ledger.")
+@json_option
+def optimize(
+    data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
+    draws: int, bins: int, scales: str, missing: str, outside: str, restarts: int, seed: int,
+    padding_epsilon: float, percentile: float, force: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Play the game on one column of DATA (CSV, TSV or Parquet) and save a certified mechanism.
+
+    \b
+    Examples:
+      equinoise optimize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --out pay.eq
+      equinoise optimize pay.csv --column pay --epsilon 0.5 --bounds pay 0 4000 --draws 10 \\
+          --missing drop --outside clip --restarts 20 --out pay.eq
+    """
+    from equinoise import terminal
+    from equinoise.files import check_writable
+    from equinoise.pipeline import optimize as make
+
+    if len(column) > 1:
+        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in column)}.")
+    name = column[0] if column else None
+    check_writable(out, force=force)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NotPublicWarning)
+        with terminal.progress(restarts, quiet=as_json) as seen:
+            mechanism = make(
+                data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
+                draws=draws, restarts=restarts, seed=seed, missing=missing, outside=outside,
+                padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+            )  # fmt: skip
+    said = [str(w.message) for w in caught if issubclass(w.category, NotPublicWarning)]
+    for warning in said:
+        click.echo(f"Warning: {warning}", err=True)
+    mechanism.save(out, force=force)
+    if as_json:
+        terminal.print_json({**_summary(mechanism), "file": str(out), "warnings": said})
+    else:
+        terminal.show_optimized(mechanism, out)
+
+
+def _bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> tuple[float, float] | None:
+    if not bounds:
+        return None
+    if len(bounds) > 1:
+        raise BadInput("Give --bounds once for the column.")
+    name, low, high = bounds[0]
+    if column is not None and name != column:
+        raise BadInput(f"--bounds names column {name!r}, but --column is {column!r}.")
+    return low, high
+
+
+def _scales(text: str) -> str | list[float]:
+    if text in {"wide", "paper"}:
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return text  # refused where the names are known
+
+
+def _summary(mechanism: Mechanism) -> dict[str, Any]:
+    import numpy as np
+
+    each = mechanism.losses()
+    return {
+        "people": mechanism.total_people,
+        "cells": mechanism.grid.cells,
+        "protected": int(mechanism.people[np.asarray(each) <= mechanism.epsilon].sum()),
+        "epsilon": mechanism.epsilon,
+        "draws": mechanism.draws,
+        "worst_loss": mechanism.worst_loss,
+        "metrics": mechanism.metrics(),
+        "baseline": mechanism.baseline(),
+        "certificate": mechanism.certificate().to_json(),
+        "solver": mechanism.solver,
+        "promise": mechanism.promise,
+    }
+
+
+@cli.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")
+@click.argument("file", type=HIDDEN_FILE)
+@click.option("-n", "draws", type=int, default=1, show_default=True, help="How many draws to release.")
+@click.option("--out", type=HIDDEN_FILE, help="A CSV file for the rows, instead of stdout.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+@json_option
+def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool) -> None:
+    """Release draws from FILE, in data units. They are charged to its ledger before the first one appears.
+
+    Draws come from the operating system's random source and cannot be repeated. A charge stays even if the
+    rows are lost.
+
+    \b
+    Examples:
+      equinoise sample pay.eq -n 1
+      equinoise sample pay.eq -n 1000 --out rows.csv
+    """
+    from equinoise import terminal
+    from equinoise.files import check_writable, write_whole
+    from equinoise.mechanism import Mechanism
+
+    mechanism = Mechanism.open(file)
+    if out is not None:
+        check_writable(out, force=force)
+    values = mechanism.sample(draws)
+    spent, name = mechanism.ledger.spent, mechanism.grid.axis.name
+    rows = terminal.csv_rows(name, values) if out is not None or not as_json else ""
+    if out is not None:
+        write_whole(out, rows.encode(), mode=0o644, force=force)
+    elif not as_json:
+        sys.stdout.write(rows)
+        sys.stdout.flush()
+    if as_json:
+        terminal.print_json(
+            {
+                "column": name,
+                "rows": values.tolist() if out is None else None,
+                "file": None if out is None else str(out),
+                "draws": draws,
+                "spent": spent,
+                "allowed": mechanism.draws,
+                "declared_cost": spent * mechanism.epsilon,
+                "promise": mechanism.promise,
+            }
+        )
+    else:
+        terminal.show_released(mechanism, draws, spent, out)
+
+
+@cli.command(epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
+@click.argument("file", type=HIDDEN_FILE)
+@click.option("--data", type=HIDDEN_FILE, help="Also check that the histogram is this data's.")
+@json_option
+def audit(file: Path, data: Path | None, as_json: bool) -> None:
+    """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
+
+    \b
+    Examples:
+      equinoise audit pay.eq
+      equinoise audit pay.eq --data pay.csv --json
+    """
+    from equinoise import terminal
+    from equinoise.audit import audit as check
+
+    found = check(file, data)
+    if as_json:
+        terminal.print_json(found.to_json())
+    else:
+        terminal.show_audit(found)
+    if not found.passed:
+        raise click.exceptions.Exit(1)
+
+
+@cli.command(epilog=EPILOG, short_help="Show what a saved mechanism consists of.")
+@click.argument("file", type=HIDDEN_FILE)
+@json_option
+def show(file: Path, as_json: bool) -> None:
+    """Show the grid, the scales and the profile of FILE: enough to compute its output and every loss again.
+
+    \b
+    Examples:
+      equinoise show pay.eq
+      equinoise show pay.eq --json
+    """
+    from equinoise import terminal
+    from equinoise.mechanism import Mechanism
+
+    mechanism = Mechanism.open(file)
+    if as_json:
+        terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": mechanism.promise})
+    else:
+        terminal.show_mechanism(mechanism)
+
+
+@cli.command(epilog=EPILOG, short_help="The whole job on a real column of pay.")
+@json_option
+def demo(as_json: bool) -> None:
+    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, audit, sample.
+
+    \b
+    Examples:
+      equinoise demo
+      equinoise demo --json
+    """
+    from equinoise import demo as example
+    from equinoise import terminal
+
+    with terminal.progress(8, quiet=as_json) as seen:
+        mechanism, rows = example.run(seen)
+    if as_json:
+        terminal.print_json({**_summary(mechanism), "rows": rows})
+    else:
+        terminal.show_demo(mechanism, rows)
+
+
+def main() -> None:
+    """Run the command line; every failure is one or two sentences and an exit status, never a traceback."""
+    as_json = "--json" in sys.argv[1:]
+    try:
+        status = cli.main(standalone_mode=False)
+        sys.exit(status if isinstance(status, int) else 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(0)
+    except click.ClickException as error:
+        hint = f" See '{error.ctx.command_path} --help'." if isinstance(error, click.UsageError) and error.ctx else ""
+        _fail(error.format_message().rstrip() + hint, 2, as_json)
+    except PromiseNotMet as error:
+        _fail(str(error), 1, as_json, error.facts)
+    except EquinoiseError as error:
+        _fail(str(error), 2, as_json)
+    except (KeyboardInterrupt, click.Abort):
+        _fail("Stopped. Nothing more was written.", 130, as_json)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except MemoryError:
+        _fail("There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time.", 2, as_json)
+    except Exception as error:  # the last resort: no traceback ever
+        _fail(f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2, as_json)
+
+
+def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> None:
+    click.echo(f"Error: {message}", err=True)
+    if as_json:
+        import json
+
+        click.echo(json.dumps({"error": message, "status": status, **(facts or {})}))
+    sys.exit(status)

@@ -1,0 +1,213 @@
+"""What people see: tables on stdout, progress and notes on stderr, or one JSON object."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from equinoise.audit import Audit
+from equinoise.grid import Floats
+from equinoise.mechanism import Mechanism
+from equinoise.solvers import Round
+
+SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
+
+METRIC_NAMES = {
+    "kl": "KL divergence (nats)",
+    "js": "Jensen-Shannon divergence (nats)",
+    "tv": "total variation",
+    "sd_loss": "change of standard deviation",
+    "pmf_sd_loss": "change of SD of the probabilities",
+    "jaccard": "Jaccard index (above 0.001)",
+    "cosine": "cosine similarity",
+    "wasserstein": "Wasserstein distance",
+}
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=True)
+
+
+def _notes() -> Console:
+    return Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """One JSON object; numbers that JSON cannot hold become null."""
+    sys.stdout.write(json.dumps(_finite(value), allow_nan=False) + "\n")
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    return [_finite(item) for item in value] if isinstance(value, list) else value
+
+
+@contextmanager
+def progress(restarts: int, *, quiet: bool) -> Iterator[Callable[[Round], None] | None]:
+    """A line on the terminal while the solver works: reading, then the run and round it is at."""
+    console = _notes()
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("Reading and counting; the first run also compiles the solver")
+
+        def seen(state: Round) -> None:
+            bar.update(
+                task, description=f"Run {state.restart + 1} of {restarts}, round {state.number}: {state.moves:,} moves"
+            )
+
+        yield seen
+
+
+def csv_rows(name: str, values: Floats) -> str:
+    """Drawn values as CSV, with a header. There are only as many different ones as cells."""
+    header = io.StringIO()
+    csv.writer(header, lineterminator="\n").writerow([name])
+    different, which = np.unique(values, return_inverse=True)
+    texts = np.array([repr(float(value)) for value in different])
+    return header.getvalue() + "\n".join(texts[which].tolist()) + "\n"
+
+
+def metrics_table(mechanism: Mechanism) -> Table:
+    """The mechanism's metrics beside the Laplace mechanism's."""
+    table = Table(title=f"Distance from the original, at epsilon {mechanism.epsilon:g}")
+    table.add_column("")
+    table.add_column("this mechanism", justify="right")
+    table.add_column("Laplace mechanism", justify="right")
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    for key, name in METRIC_NAMES.items():
+        table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+    return table
+
+
+def _certified(mechanism: Mechanism) -> str:
+    certificate = mechanism.certificate()
+    return (
+        f"[green]Certified[/green]: {certificate.checks:,} exact comparisons over {certificate.groups:,} groups of "
+        f"people; worst loss {mechanism.worst_loss:.4g}, half of the people within "
+        f"{mechanism.loss_quantiles()['0.5']:.2g}."
+    )
+
+
+def _solved(mechanism: Mechanism) -> str:
+    solver = mechanism.solver
+    end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
+    return (
+        f"{solver['name']}: {end} after {solver['rounds']:,} rounds in {solver['restarts']} runs, "
+        f"{solver['seconds']:.2g} s."
+    )
+
+
+def show_optimized(mechanism: Mechanism, out: Path) -> None:
+    """What ``optimize`` reached."""
+    console = _console()
+    console.print(metrics_table(mechanism))
+    console.print(_solved(mechanism))
+    console.print(_certified(mechanism))
+    console.print(mechanism.promise)
+    console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
+    console.print(SECRET, style="dim")
+
+
+def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None) -> None:
+    """What a release cost, beside the rows."""
+    console = _notes()
+    where = f" to {out}" if out is not None else ""
+    console.print(
+        f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
+        f"are spent, declared to cost {spent:,} x {mechanism.epsilon:g} = {spent * mechanism.epsilon:g} "
+        "(basic composition)."
+    )
+    console.print(mechanism.promise, style="dim")
+
+
+def show_audit(found: Audit) -> None:
+    """What ``audit`` found."""
+    console, m = _console(), found.mechanism
+    table = Table(title=f"Loss of one draw, cell by cell ({m.grid.axis.name})")
+    for name in ("cell", "from", "to", "people", "average scale", "worst loss"):
+        table.add_column(name, justify="right")
+    for row in found.cells():
+        table.add_row(
+            str(row["cell"]), f"{row['from']:.5g}", f"{row['to']:.5g}", f"{row['people']:,}",
+            f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}",
+        )  # fmt: skip
+    console.print(table)
+    shares = ", ".join(f"{float(q):.0%} within {loss:.4g}" for q, loss in m.loss_quantiles().items())
+    console.print(f"Losses: {shares} (target {m.epsilon:g}).")
+    console.print(
+        f"Ledger: {found.spent:,} of {m.draws:,} draws released, declared to cost "
+        f"{found.spent * m.epsilon:g} (basic composition)."
+    )
+    if found.same_histogram is not None:
+        console.print(
+            "The histogram is this data's."
+            if found.same_histogram
+            else "[red]The histogram is not this data's[/red]: the mechanism was made from other rows."
+        )
+    if found.certificate.holds:
+        console.print(_certified(m))
+        console.print(m.promise)
+    else:
+        console.print(f"[red]The certificate does not hold[/red]: {found.certificate.failure}. Nothing is promised.")
+    console.print(SECRET, style="dim")
+
+
+def show_mechanism(mechanism: Mechanism) -> None:
+    """What a mechanism consists of."""
+    console, axis = _console(), mechanism.grid.axis
+    console.print(
+        f"Column {axis.name!r}: bounds {axis.low:g} to {axis.high:g}, padded by {axis.padding:.5g} on either side, "
+        f"{axis.bins} bins of {axis.width:.5g}."
+    )
+    table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
+    table.add_column("cell", justify="right")
+    table.add_column("released value", justify="right")
+    for scale in mechanism.scales:
+        table.add_column(f"{scale * axis.range:.3g}", justify="right")
+    middles = axis.midpoints()
+    for cell in np.unique(mechanism.cells).tolist():
+        people = [0] * len(mechanism.scales)
+        for g in np.flatnonzero(mechanism.cells == cell).tolist():
+            people[int(mechanism.scale_indices[g])] = int(mechanism.people[g])
+        table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
+    console.print(table)
+    console.print(_solved(mechanism))
+    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")
+
+
+def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
+    """The demo, told as a story."""
+    console = _console()
+    console.print(
+        f"Monthly pay of {mechanism.total_people} people, public bounds {mechanism.grid.axis.low:g} to "
+        f"{mechanism.grid.axis.high:g} dollars, epsilon {mechanism.epsilon:g}.\n"
+    )
+    console.print(metrics_table(mechanism))
+    console.print(_solved(mechanism))
+    console.print(_certified(mechanism))
+    console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")
+    console.print(
+        "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
+    )
