@@ -91,7 +91,7 @@ def _open_text(path: Path, column: str | None, separator: str, source: str) -> R
     depend on the first rows, and what is not a number is counted rather than fatal."""
     text = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
     names = text.collect_schema().names()
-    if any("\0" in name for name in names):
+    if any("\0" in name or "\ufffd" in name for name in names):
         raise BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
     column = _find_column(column, names, source)
     raw = pl.col(column).str.strip_chars()

@@ -21,6 +21,7 @@ CREATE TABLE releases (number INTEGER PRIMARY KEY, at TEXT NOT NULL, draws INTEG
 CREATE TABLE ledger (spent INTEGER NOT NULL, link TEXT NOT NULL);
 """
 WAIT_SECONDS = 60
+OUTSIDE_CAUSES = ("database is locked", "readonly database", "unable to open", "disk is full", "disk I/O error")
 
 
 @dataclass(frozen=True)
@@ -94,8 +95,7 @@ class Ledger:
             self._check_left(sum(r.draws for r in self._unsaved), draws)
             self._unsaved = (*self._unsaved, release)
             return
-        with connect(self.path) as database:
-            database.execute("BEGIN IMMEDIATE")
+        with connect(self.path, to_write=True) as database:
             self._check_same(database)
             before = read(database, self.digest)
             self._check_left(sum(r.draws for r in before), draws)
@@ -119,8 +119,11 @@ class Ledger:
 
 
 @contextmanager
-def connect(path: Path) -> Iterator[sqlite3.Connection]:
-    """A saved file, opened and closed; what SQLite says about a bad one becomes one sentence."""
+def connect(path: Path, *, to_write: bool = False) -> Iterator[sqlite3.Connection]:
+    """A saved file within one transaction, so that what is read belongs together however many others write.
+
+    What SQLite says about a bad file becomes one sentence. A writer must commit.
+    """
     if not path.exists():
         raise BadInput(f"There is no file {str(path)!r}.")
     if path.is_dir():
@@ -131,10 +134,12 @@ def connect(path: Path) -> Iterator[sqlite3.Connection]:
             path.absolute().as_uri() + "?mode=rw", uri=True, timeout=WAIT_SECONDS, isolation_level=None
         )
         database.execute("PRAGMA synchronous = EXTRA")
+        database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
         yield database
-    except sqlite3.OperationalError as error:
-        raise BadInput(f"The file {str(path)!r} cannot be used: {error}.") from None
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        said = next((cause for cause in OUTSIDE_CAUSES if cause in str(error)), None)
+        if said is not None:
+            raise BadInput(f"The file {str(path)!r} cannot be used now: {said}.") from None
         raise BadInput(f"The file {str(path)!r} is damaged, or is not a saved mechanism.") from None
     finally:
         if database is not None:

@@ -1,0 +1,1 @@
+"""Side-by-side measurements; nothing in the package depends on them."""

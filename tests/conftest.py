@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import settings
+
+from equinoise.game import Game
+from equinoise.grid import Axis, Grid, Histogram
+from equinoise.noise import laplace_kernel
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, print_blob=False)
+settings.load_profile("repeatable")
+
+
+def seeded_bytes(seed):
+    """A repeatable source of random bytes for draws."""
+    return np.random.default_rng(seed).bytes
+
+
+def small_game(counts, scales, epsilon, total=2**32):
+    """A game on a bare grid of len(counts) cells, with scales in units of the padded range."""
+    counts = np.asarray(counts, dtype=np.int64)
+    axis = Axis("value", 0.0, 1.0, len(counts), 0.0)
+    kernel = laplace_kernel(scales, len(counts), total)
+    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+
+
+def load_heights():
+    """Heights of the 1,844 men among the basketball players whose height and weight are known."""
+    import moderndive
+
+    players = moderndive.load_basketball_athletes()
+    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
+    return men.unique("id", keep="first", maintain_order=True)["height"].to_numpy().astype(float)
+
+
+@pytest.fixture(scope="session")
+def heights():
+    values = load_heights()
+    assert len(values) == 1844
+    return values

@@ -1,0 +1,116 @@
+import math
+
+import numpy as np
+import pytest
+from conftest import small_game
+from hypothesis import given
+from hypothesis import strategies as st
+from test_game import counts, epsilons, random_profile, scale_sets
+
+from benchmarks import plain
+from equinoise.errors import BadInput
+from equinoise.game import Game
+from equinoise.grid import Axis, Grid, Histogram
+from equinoise.noise import laplace_kernel, scale_set
+from equinoise.solvers.best_response import best_response, rounds
+
+
+def height_game(heights, scales, epsilon, times=1):
+    axis = Axis.padded("height", 163, 226)
+    counts = np.bincount([axis.cell_of(h) for h in heights], minlength=101) * times
+    kernel = laplace_kernel(scale_set(scales, axis, epsilon), 101)
+    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+
+
+@given(counts, scale_sets, epsilons, st.integers(0, 99))
+def test_fast_solver_reaches_the_plain_algorithms_equilibrium(counts, scales, epsilon, seed):
+    game = small_game(counts, scales, epsilon)
+    for start in (game.largest_scale_profile(), random_profile(game, seed)):
+        *_, last = rounds(game, start)
+        expected, number = plain.best_response_dynamics(game, start)
+        np.testing.assert_array_equal(last.profile, expected)
+        assert last.number == number
+        assert game.is_equilibrium(last.profile)
+
+
+def test_fast_solver_reaches_the_plain_algorithms_equilibrium_on_real_people(heights):
+    game = height_game(heights[:150], [2.0, 10.0, 200.0], 0.5)
+    start = random_profile(game, 3)
+    *_, last = rounds(game, start)
+    expected, number = plain.best_response_dynamics(game, start)
+    np.testing.assert_array_equal(last.profile, expected)
+    assert last.number == number
+
+
+@given(counts, scale_sets, epsilons, st.integers(0, 99))
+def test_every_round_raises_the_payoff_and_nobody_is_lost(counts, scales, epsilon, seed):
+    game = small_game(counts, scales, epsilon)
+    start = random_profile(game, seed)
+    before = game.payoff(start)
+    for state in rounds(game, start):
+        game.check_profile(state.profile)
+        after = game.payoff(state.profile)
+        gained = (after.protected, after.utility) > (before.protected, before.utility)
+        assert gained if state.moves else after == before
+        before = after
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("scales", ["wide", "paper"])
+@pytest.mark.parametrize("times", [1, 10**6, 10**9])
+def test_equilibrium_protects_everyone_however_many_people(heights, epsilon, scales, times):
+    game = height_game(heights, scales, epsilon, times)
+    solution = best_response(game, restarts=1)
+    assert solution.equilibrium
+    assert game.is_equilibrium(solution.profile)
+    assert solution.protected == game.people
+    assert solution.worst_loss <= epsilon
+
+
+def test_restarts_keep_the_best_and_repeat_with_the_seed(heights):
+    game = height_game(heights, "wide", 1.0)
+    one, five = best_response(game, restarts=1), best_response(game, restarts=5, seed=3)
+    again = best_response(game, restarts=5, seed=3)
+    assert five.kl <= one.kl
+    np.testing.assert_array_equal(five.profile, again.profile)
+    ends = [s.profile for s in (best_response(game, restarts=2, seed=seed) for seed in range(4))]
+    assert any((ends[0] != end).any() for end in ends[1:])
+
+
+def test_twenty_restarts_beat_the_papers_figures(heights):
+    for epsilon, theirs in ((0.1, 0.0512), (0.3, 0.0393), (1.0, 0.0066), (2.0, 0.0045)):
+        assert best_response(height_game(heights, "wide", epsilon), restarts=20).kl <= theirs
+
+
+def test_where_not_everyone_can_be_protected_it_still_ends_at_an_equilibrium():
+    game = small_game([1, 0, 0, 0, 30], [0.01, 0.02], 0.1)
+    solution = best_response(game, restarts=3)
+    assert solution.equilibrium
+    assert solution.protected < game.people
+    assert solution.least_epsilon > 0.1
+
+
+def test_a_given_start_is_used_and_checked():
+    game = small_game([1, 1] + [0] * 11 + [18], [0.2821, math.inf], math.log(1.5))
+    start = np.zeros((14, 2), dtype=np.int64)
+    start[:, 0] = game.histogram.counts
+    stuck = best_response(game, start=start)
+    assert stuck.protected == 19
+    np.testing.assert_array_equal(stuck.profile, start)
+    assert best_response(game, restarts=1).protected == 20
+    with pytest.raises(BadInput, match="profile"):
+        best_response(game, start=start[:3])
+
+
+def test_progress_sees_every_round(heights):
+    seen = []
+    solution = best_response(height_game(heights, "paper", 4.0), restarts=2, progress=seen.append)
+    assert len(seen) == solution.rounds
+    assert {state.restart for state in seen} == {0, 1}
+    assert seen[-1].moves == 0
+
+
+@pytest.mark.parametrize("settings", [{"restarts": 0}, {"restarts": 1.5}, {"seed": -1}])
+def test_settings_are_checked(settings):
+    with pytest.raises(BadInput, match="parameter"):
+        best_response(small_game([1, 1], [0.1], 1.0), **settings)

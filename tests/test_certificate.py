@@ -1,0 +1,117 @@
+import ast
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import small_game
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equinoise import certificate as module
+from equinoise.certificate import certify, exp_lower_bound
+
+epsilons = st.sampled_from([0.01, 0.1, 0.3, math.log(1.5), 0.7, 1.0, 2.0, 5.0])
+
+
+def holds_by_brute_force(people, weights, epsilon):
+    """Every person, every cell, both directions, in fractions, by taking the person out of the list."""
+    bound = exp_lower_bound(epsilon)
+    everyone = [row for count, row in zip(people, weights, strict=True) for _ in range(count)]
+    n = len(everyone)
+    for i in range(n):
+        rest = everyone[:i] + everyone[i + 1 :]
+        for x in range(len(everyone[0])):
+            with_them = Fraction(sum(row[x] for row in everyone), n)
+            without = Fraction(sum(row[x] for row in rest), n - 1)
+            if with_them > bound * without or without > bound * with_them:
+                return False
+    return True
+
+
+@st.composite
+def mechanisms(draw):
+    cells, groups = draw(st.integers(2, 5)), draw(st.integers(1, 4))
+    total = 16
+    cuts = st.lists(st.integers(0, total), min_size=cells - 1, max_size=cells - 1).map(sorted)
+    rows = [np.diff([0, *draw(cuts), total]).tolist() for _ in range(groups)]
+    people = draw(st.lists(st.integers(1, 4), min_size=groups, max_size=groups))
+    return people, rows, total
+
+
+@given(mechanism=mechanisms().filter(lambda m: sum(m[0]) >= 2), epsilon=epsilons)
+def test_certificate_agrees_with_brute_force_in_fractions(mechanism, epsilon):
+    people, rows, total = mechanism
+    found = certify(people, np.array(rows), total, epsilon)
+    assert found.holds == holds_by_brute_force(people, rows, epsilon)
+    assert found.holds == (found.failure is None)
+
+
+@given(st.integers(2, 6), st.integers(1, 40), epsilons)
+def test_certificate_agrees_with_brute_force_near_the_edge(cells, extra, epsilon):
+    """Nearly equal rows put the ratio close to e^epsilon, where floats would not tell."""
+    n = 3
+    bound = exp_lower_bound(epsilon)
+    edge = int((1 - Fraction(n - 1, n) / bound) * n * 2**20)
+    for w in (edge - 1, edge, edge + 1):
+        rows = [[w, 2**32 - w]] + [[2**20, 2**32 - 2**20]] * 2
+        assert certify([1, 1, 1], np.array(rows), 2**32, epsilon).holds == holds_by_brute_force(
+            [1, 1, 1], rows, epsilon
+        )
+
+
+@pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 0.1, 1 / 3, 1.0, math.e, 10.0, 63.9, 64.0, 700.0, 1e308])
+def test_bound_is_below_e_to_epsilon_and_close(epsilon):
+    with localcontext() as context:
+        context.prec = 80
+        exact = Decimal(min(epsilon, 64.0)).exp()
+        bound = exp_lower_bound(epsilon)
+        value = Decimal(bound.numerator) / Decimal(bound.denominator)
+        assert value <= exact
+        assert (exact - value) / exact < Decimal(2) ** -100
+
+
+def test_a_profile_broken_by_one_person_is_caught():
+    game = small_game([5, 40, 80, 40, 5], [0.02, 0.3, 3.0], 1.0)
+    profile = game.largest_scale_profile()
+    cells, scales = game.groups(profile)
+    assert certify(profile[cells, scales], game.kernel.weights[scales, cells], 2**32, 0.02).holds
+    profile[0, -1] -= 1
+    profile[0, 0] += 1  # one person of a rare cell stays put
+    cells, scales = game.groups(profile)
+    found = certify(profile[cells, scales], game.kernel.weights[scales, cells], 2**32, 0.02)
+    assert not found.holds
+    assert "cell 0" in found.failure
+
+
+@pytest.mark.parametrize(
+    ("people", "rows", "total", "said"),
+    [
+        ([1], [[2, 2]], 4, "fewer than two"),
+        ([2, 0], [[2, 2], [2, 2]], 4, "empty group"),
+        ([2, 2], [[2, 2], [2, 3]], 4, "sum to 4"),
+        ([2, 2], [[2, 2], [5, -1]], 4, "negative"),
+        ([2, 2], [[2, 2]], 4, "one row"),
+        ([2, 2], [[2.0, 2.0], [2.0, 2.0]], 4, "whole numbers"),
+        ([], np.zeros((0, 2), dtype=int), 4, "fewer than two"),
+    ],
+)
+def test_what_is_no_mechanism_is_not_certified(people, rows, total, said):
+    found = certify(people, np.array(rows), total, 1.0)
+    assert not found.holds
+    assert said in found.failure
+
+
+def test_huge_counts_stay_exact():
+    row = [2**31, 2**31]
+    assert certify([10**15, 10**15], np.array([row, row]), 2**32, 1e-12).holds
+    assert not certify([10**15, 1], np.array([[2**32, 0], [0, 2**32]]), 2**32, 50.0).holds
+
+
+def test_certificate_depends_on_nothing_of_the_package():
+    tree = ast.parse(Path(module.__file__).read_text())
+    imported = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
+    imported |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
+    assert not any(name and name.startswith("equinoise") for name in imported)

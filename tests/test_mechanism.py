@@ -1,0 +1,200 @@
+import sqlite3
+import stat
+
+import numpy as np
+import pytest
+from conftest import seeded_bytes
+from scipy import stats
+
+import equinoise
+from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, storage
+
+
+@pytest.fixture
+def people():
+    return np.random.default_rng(1).normal(50, 12, 400).clip(0, 100)
+
+
+@pytest.fixture
+def made(people):
+    return equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, draws=1000, restarts=2)
+
+
+@pytest.fixture
+def saved(made, tmp_path):
+    path = tmp_path / "m.eq"
+    made.save(path)
+    return path
+
+
+def test_saved_and_opened_is_the_same_mechanism(made, saved):
+    opened = Mechanism.open(saved)
+    assert opened.to_json() == made.to_json()
+    np.testing.assert_array_equal(opened.weights, made.weights)
+    assert opened.ledger.digest == made.ledger.digest
+    assert opened.certificate() == made.certificate()
+    assert stat.S_IMODE(saved.stat().st_mode) == 0o600
+    assert [p.name for p in saved.parent.iterdir()] == ["m.eq"]
+
+
+def test_show_json_is_enough_to_compute_the_output_and_every_loss(made):
+    shown = made.to_json()
+    rows, people = np.array(shown["weights"], float), np.array([g["people"] for g in shown["profile"]])
+    everyone, n = people @ rows, people.sum()
+    np.testing.assert_allclose(everyone / (n * shown["weight_total"]), made.output)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(np.log((everyone / n) / ((everyone - rows) / (n - 1))))
+    np.testing.assert_allclose(np.nanmax(ratio, axis=1), made.losses(), rtol=1e-9)
+    kernel = equinoise.noise.laplace_kernel(shown["scales"], 41, shown["weight_total"])
+    for group, row in zip(shown["profile"], shown["weights"], strict=True):
+        assert kernel.weights[group["scale"], group["cell"]].tolist() == row
+
+
+def test_draws_follow_the_output_and_are_cell_midpoints(made):
+    object.__setattr__(made, "draws", 10**6)
+    made.__dict__.pop("ledger", None)
+    values = made.sample(200_000, source=seeded_bytes(3))
+    midpoints = made.grid.axis.midpoints()
+    assert np.isin(values, midpoints).all()
+    seen = np.array([(values == m).sum() for m in midpoints])
+    expected = made.output * len(values)
+    big = expected > 10
+    observed = np.append(seen[big], seen[~big].sum())
+    wanted = np.append(expected[big], expected[~big].sum())
+    assert stats.chisquare(observed, wanted).pvalue > 1e-9
+
+
+def test_quantiles_count_people():
+    rows = np.array([[2**32, 0], [2**31, 2**31]])
+    m = Mechanism(
+        equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), "laplace", (1.0,), 2**32, 1.0, 1,
+        np.array([0, 1]), np.array([0, 0]), np.array([3, 97]), rows,
+    )  # fmt: skip
+    rare, usual = m.losses()
+    assert rare > usual
+    assert m.loss_quantiles((0.5, 0.97, 0.971, 1.0)) == {"0.5": usual, "0.97": usual, "0.971": rare, "1": rare}
+    assert m.worst_loss == rare
+
+
+def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
+    from equinoise.game import Game
+    from equinoise.grid import Histogram
+    from equinoise.noise import laplace_kernel
+    from equinoise.solvers import Solution
+
+    game = Game(Histogram(made.grid, made.histogram), laplace_kernel(made.scales, 41), 1.0)
+    profile = np.zeros((41, len(made.scales)), dtype=np.int64)
+    profile[:, 0] = made.histogram  # everyone at the smallest scale
+    with pytest.raises(PromiseNotMet, match="certificate does not hold"):
+        Mechanism.from_solution(Solution(game, profile, "none", False, 0, 0.0, 0.0))
+
+
+def test_the_budget_is_kept_in_memory_and_moves_to_the_file(made, tmp_path):
+    made.sample(10)
+    path = tmp_path / "m.eq"
+    made.save(path)
+    assert Mechanism.open(path).ledger.spent == 10
+    Mechanism.open(path).sample(5)
+    made.sample(985)
+    with pytest.raises(BudgetSpent, match="only 0 of the 1,000"):
+        Mechanism.open(path).sample(1)
+    with pytest.raises(BadInput, match="saved as"):
+        made.save(tmp_path / "again.eq")
+
+
+def test_a_refused_release_charges_nothing(made):
+    with pytest.raises(BudgetSpent, match="1,001 draws were asked for, but only 1,000"):
+        made.sample(1001)
+    for n in (0, -1, 1.5):
+        with pytest.raises(BadInput, match="'n' parameter"):
+            made.sample(n)
+    assert made.ledger.spent == 0
+
+
+def test_an_existing_file_is_kept_unless_forced(made, tmp_path):
+    path = tmp_path / "m.eq"
+    path.write_text("precious")
+    with pytest.raises(BadInput, match="exists"):
+        made.save(path)
+    assert path.read_text() == "precious"
+    made.save(path, force=True)
+    assert Mechanism.open(path).total_people == 400
+
+
+def edit(path, *statements):
+    with sqlite3.connect(path) as database:
+        for statement in statements:
+            database.execute(*statement) if isinstance(statement, tuple) else database.execute(statement)
+    database.close()
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        (
+            "UPDATE mechanism SET value = replace(value, '1.0', '9.0') WHERE key = 'document'",
+            "digest does not match",
+        ),
+        ("DELETE FROM mechanism WHERE key = 'weights'", "missing"),
+        ("UPDATE mechanism SET value = x'00' WHERE key = 'weights'", "missing"),
+        ("DELETE FROM releases", "ledger of releases has been changed"),
+        ("UPDATE ledger SET spent = 0", "ledger of releases has been changed"),
+        ("UPDATE releases SET draws = 1", "ledger of releases has been changed"),
+        ("DROP TABLE releases", "damaged"),
+        ("PRAGMA user_version = 2", "format 2"),
+        ("PRAGMA application_id = 7", "not saved by Equinoise"),
+    ],
+)
+def test_a_changed_file_is_refused(saved, statement, said):
+    Mechanism.open(saved).sample(7)
+    edit(saved, statement)
+    with pytest.raises(BadInput, match=said):
+        Mechanism.open(saved)
+
+
+def test_a_consistent_forgery_still_needs_a_certificate(saved):
+    """Lowering epsilon and making the digest fit again is caught by the certificate."""
+    opened = Mechanism.open(saved)
+    object.__setattr__(opened, "epsilon", 1e-6)
+    document = opened._document()
+    digest = storage.pack_digest(document, opened.weights)
+    edit(
+        saved,
+        ("UPDATE mechanism SET value = ? WHERE key = 'document'", (document,)),
+        ("UPDATE mechanism SET value = ? WHERE key = 'digest'", (digest,)),
+        ("UPDATE ledger SET link = ?", (digest,)),
+    )
+    with pytest.raises(BadInput, match="certificate does not hold"):
+        Mechanism.open(saved)
+
+
+@pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(200), b"id,pay\n1,2\n", bytes(5000)])
+def test_what_is_no_saved_mechanism_is_refused(tmp_path, content):
+    path = tmp_path / "x.eq"
+    path.write_bytes(content)
+    with pytest.raises(BadInput, match=r"not saved by Equinoise|damaged|not a saved"):
+        Mechanism.open(path)
+
+
+def test_every_truncation_and_many_flipped_bytes_are_refused_or_harmless(made, saved):
+    whole = saved.read_bytes()
+    random = np.random.default_rng(0)
+    for size in range(0, len(whole), max(1, len(whole) // 40)):
+        saved.write_bytes(whole[:size])
+        with pytest.raises(BadInput):
+            Mechanism.open(saved)
+    for place in random.integers(0, len(whole), 150).tolist():
+        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        try:
+            opened = Mechanism.open(saved)
+        except BadInput:
+            continue
+        assert opened.ledger.digest == made.ledger.digest  # the flip hit unused space
+        assert opened.to_json() == made.to_json()
+
+
+def test_no_such_file_and_a_folder(tmp_path):
+    with pytest.raises(BadInput, match="no file"):
+        Mechanism.open(tmp_path / "none.eq")
+    with pytest.raises(BadInput, match="folder"):
+        Mechanism.open(tmp_path)

@@ -1,0 +1,103 @@
+import doctest
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import equinoise
+from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline
+
+
+def test_public_names_are_exactly_these():
+    assert set(equinoise.__all__) == {
+        "Axis", "BadInput", "BudgetSpent", "Certificate", "EquinoiseError", "Game", "Grid", "Histogram",
+        "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "optimize",
+    }  # fmt: skip
+    for name in equinoise.__all__:
+        assert getattr(equinoise, name).__name__ == name
+    with pytest.raises(AttributeError):
+        equinoise.nothing  # noqa: B018
+    assert set(equinoise.__all__) <= set(dir(equinoise))
+
+
+@pytest.mark.parametrize("module", [grid, pipeline])
+def test_examples_in_docstrings(module):
+    found = doctest.testmod(module)
+    assert found.attempted > 0
+    assert found.failed == 0
+
+
+def test_help_and_package_import_nothing_heavy():
+    code = "import sys, equinoise.cli; print([m for m in ('numpy', 'polars', 'numba', 'rich') if m in sys.modules])"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
+def test_heights_at_every_epsilon(heights):
+    for epsilon in (0.1, 0.3, 1, 2, 4, 8):
+        made = equinoise.optimize(heights, epsilon=epsilon, bounds=(163, 226), restarts=2)
+        assert made.certificate().holds
+        assert made.worst_loss <= epsilon
+        assert made.solver["equilibrium"]
+        assert made.total_people == 1844
+        assert made.metrics()["kl"] < made.baseline()["kl"] / 10
+
+
+def test_a_run_can_be_repeated(heights):
+    first, second = (equinoise.optimize(heights, epsilon=1, bounds=(163, 226), restarts=3, seed=5) for _ in range(2))
+    assert first.to_json()["profile"] == second.to_json()["profile"]
+
+
+def test_bounds_left_out_warn():
+    with pytest.warns(NotPublicWarning, match="not private"):
+        made = equinoise.optimize(np.arange(100.0), epsilon=1, restarts=1)
+    assert made.settings["public_bounds"] is False
+    assert (made.grid.axis.low, made.grid.axis.high) == (0, 99)
+
+
+def test_where_nobody_can_protect_everyone_it_says_how_far_it_got():
+    values = [0.0] * 30 + [100.0]
+    with pytest.raises(PromiseNotMet) as caught:
+        equinoise.optimize(values, epsilon=0.1, bounds=(0, 100), bins=21, scales=[0.5, 1.0])
+    said, facts = str(caught.value), caught.value.facts
+    assert f"{facts['unprotected']} of 31 people are left unprotected" in said
+    assert "do not meet the theorem's condition" in said
+    assert facts["theorem"]["every_profile_protects"] is False
+    assert facts["least_epsilon"] is None or facts["least_epsilon"] > 0.1
+
+
+def test_the_smallest_epsilon_reached_can_be_asked_for():
+    values = np.concatenate([np.linspace(20, 80, 60), [0.0]])
+    with pytest.raises(PromiseNotMet) as caught:
+        equinoise.optimize(values, epsilon=1e-4, bounds=(0, 100), scales=[50.0, 200.0])
+    reached = caught.value.facts["least_epsilon"]
+    assert 1e-4 < reached < math.inf
+    made = equinoise.optimize(values, epsilon=reached * (1 + 1e-9), bounds=(0, 100), scales=[50.0, 200.0])
+    assert made.certificate().holds
+
+
+@pytest.mark.parametrize(
+    ("values", "settings", "said"),
+    [
+        ([5.0, 5.0, 5.0], {"bounds": (0, 10)}, "fall in one bin"),
+        ([5.0], {"bounds": (0, 10)}, "at least two people"),
+        ([5.0, 6.0], {"bounds": (0, 10), "epsilon": 0}, "'epsilon' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "epsilon": math.nan}, "'epsilon' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "epsilon": True}, "'epsilon' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "epsilon": "1"}, "'epsilon' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "draws": 0}, "'draws' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "draws": 2.5}, "'draws' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "missing": "guess"}, "'missing' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "outside": "drop"}, "'outside' parameter"),
+    ],
+)
+def test_bad_settings_are_refused(values, settings, said):
+    with pytest.raises(BadInput, match=said):
+        equinoise.optimize(values, **{"epsilon": 1.0, **settings})
+
+
+def test_two_people_can_be_protected():
+    made = equinoise.optimize([2.0, 7.0], epsilon=1, bounds=(0, 10))
+    assert made.certificate().holds
