@@ -13,7 +13,6 @@ from typing import Any
 import numba
 import numpy as np
 
-
 ROWS, TABLE, INDICES, FLOATS = "float64[:,:,::1]", "int64[:,::1]", "int64[::1]", "float64[::1]"
 
 
