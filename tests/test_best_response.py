@@ -67,6 +67,23 @@ def test_equilibrium_protects_everyone_however_many_people(heights, epsilon, sca
     assert solution.worst_loss <= epsilon
 
 
+def test_cancellation_at_huge_counts_loses_nobody():
+    """Nearly everyone leaves a cell at once: S falls by a factor 1e7, and floats alone would misjudge what is left."""
+    for people, scales, epsilon in (
+        ([712966203441, 0, 2], [0.001, 8.029030224227272], 0.6931471804794771),
+        ([10**12, 0, 0, 3, 1], [0.002, 0.5, 9.0], 0.5),
+        ([10**12, 1, 10**6, 3], [0.001, 0.01, 4.0], 0.4054651081081644),
+    ):
+        game = small_game(people, scales, epsilon)
+        for start in (game.largest_scale_profile(), random_profile(game, 1)):
+            protected = game.payoff(start).protected
+            for number, state in enumerate(rounds(game, start), 1):
+                assert game.payoff(state.profile).protected >= protected
+                protected = game.payoff(state.profile).protected
+                assert number < 3000
+            assert game.is_equilibrium(state.profile)
+
+
 def test_restarts_keep_the_best_and_repeat_with_the_seed(heights):
     game = height_game(heights, "wide", 1.0)
     one, five = best_response(game, restarts=1), best_response(game, restarts=5, seed=3)

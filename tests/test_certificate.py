@@ -104,6 +104,11 @@ def test_what_is_no_mechanism_is_not_certified(people, rows, total, said):
     assert said in found.failure
 
 
+@pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf])
+def test_an_epsilon_that_is_none_is_not_certified(epsilon):
+    assert not certify([2, 2], np.array([[2, 2], [2, 2]]), 4, epsilon).holds
+
+
 def test_huge_counts_stay_exact():
     row = [2**31, 2**31]
     assert certify([10**15, 10**15], np.array([row, row]), 2**32, 1e-12).holds

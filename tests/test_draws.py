@@ -70,6 +70,16 @@ def test_draws_use_the_operating_systems_source_by_default():
     assert (first != second).any()
 
 
+def test_what_64_bits_cannot_hold_is_refused():
+    for limit in (0, -1, 2**62 + 1):
+        with pytest.raises(ValueError, match="limit"):
+            uniform(limit, 1)
+    with pytest.raises(ValueError, match="too many"):
+        draw_cells(np.full(3, 2**61), np.array([[4, 0]] * 3), 4, 1)
+    with pytest.raises(ValueError, match="too many"):
+        draw_cells(np.full(2000, 1), np.full((2000, 2), 2**51), 2**52, 1)
+
+
 def test_huge_counts():
     people = np.array([10**15, 3 * 10**15])
     cells = draw_cells(people, np.array([[4, 0], [0, 4]]), 4, 100_000, seeded_bytes(4))

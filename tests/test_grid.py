@@ -1,5 +1,6 @@
 import math
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,6 +27,11 @@ def test_a_value_is_within_half_a_bin_of_its_cells_midpoint(low, length, bins, s
     cell = axis.cell_of(value)
     assert 0 <= cell < bins
     assert abs(axis.midpoints()[cell] - value) <= axis.width / 2 * (1 + 1e-6) + 1e-6 * axis.width
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.float32, np.int64])
+def test_narrow_numbers_make_the_same_grid(kind):
+    assert Axis.padded("x", kind(-100), kind(100), bins=np.int16(11)) == Axis.padded("x", -100, 100, bins=11)
 
 
 @given(low=numbers, length=st.floats(0.01, 1e9), bins=st.integers(2, 500))

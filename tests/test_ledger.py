@@ -9,6 +9,7 @@ import pytest
 
 import equinoise
 from equinoise import Mechanism
+from equinoise.ledger import Ledger
 
 DRAW = """
 import sys
@@ -76,6 +77,23 @@ def test_killed_at_any_moment_no_row_is_out_uncharged(saved):
         assert now in (spent, spent + 3)
         assert now == spent + 3 or out == b""
         spent = now
+
+
+@pytest.mark.parametrize("draws", [0, -5, 1.5, True])
+def test_only_a_positive_whole_number_can_be_charged(saved, draws):
+    for ledger in (Mechanism.open(saved).ledger, Ledger(10, "digest")):
+        with pytest.raises(equinoise.BadInput, match="'draws' parameter"):
+            ledger.charge(draws)
+        assert ledger.spent == 0
+
+
+def test_reading_while_others_write_sees_one_state(saved):
+    writer = subprocess.Popen([sys.executable, "-c", DRAW, str(saved), "8"], stdout=subprocess.PIPE)
+    seen = []
+    while writer.poll() is None:
+        seen.append(Mechanism.open(saved).ledger.spent)
+    assert int(writer.communicate()[0]) == Mechanism.open(saved).ledger.spent == 48
+    assert seen == sorted(seen)
 
 
 def test_a_file_that_cannot_be_charged_releases_nothing(saved):

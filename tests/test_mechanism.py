@@ -1,5 +1,9 @@
+import dataclasses
+import re
 import sqlite3
 import stat
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -50,9 +54,8 @@ def test_show_json_is_enough_to_compute_the_output_and_every_loss(made):
         assert kernel.weights[group["scale"], group["cell"]].tolist() == row
 
 
-def test_draws_follow_the_output_and_are_cell_midpoints(made):
-    object.__setattr__(made, "draws", 10**6)
-    made.__dict__.pop("ledger", None)
+def test_draws_follow_the_output_and_are_cell_midpoints(people):
+    made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, draws=10**6, restarts=2)
     values = made.sample(200_000, source=seeded_bytes(3))
     midpoints = made.grid.axis.midpoints()
     assert np.isin(values, midpoints).all()
@@ -89,6 +92,28 @@ def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
         Mechanism.from_solution(Solution(game, profile, "none", False, 0, 0.0, 0.0))
 
 
+def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(made, saved):
+    with pytest.raises(BadInput, match="cannot be changed"):
+        dataclasses.replace(made, epsilon=1e-3)
+    with pytest.raises(ValueError, match="read-only"):
+        made.weights[0, 0] = 1
+    broken = dataclasses.replace(made, epsilon=1e-3, ledger=None)
+    for use in (lambda: broken.sample(1), lambda: broken.save(saved, force=True)):
+        with pytest.raises(PromiseNotMet, match="certificate does not hold"):
+            use()
+    same = dataclasses.replace(made)
+    same.sample(4)
+    assert made.ledger.spent == 4  # a copy shares the ledger
+
+
+@pytest.mark.parametrize("epsilon", [1.0000004, 0.12345649, 1 / 3])
+def test_the_promise_never_rounds_epsilon_down(people, epsilon):
+    made = equinoise.optimize(people, epsilon=epsilon, bounds=(0, 100), bins=41, draws=3, restarts=1)
+    stated = re.search(r"is at most ([0-9.e-]+) ", made.promise).group(1)
+    assert float(stated) >= epsilon
+    assert float(re.search(r" = ([0-9.e-]+) together", made.promise).group(1)) >= 3 * epsilon
+
+
 def test_the_budget_is_kept_in_memory_and_moves_to_the_file(made, tmp_path):
     made.sample(10)
     path = tmp_path / "m.eq"
@@ -109,6 +134,35 @@ def test_a_refused_release_charges_nothing(made):
         with pytest.raises(BadInput, match="'n' parameter"):
             made.sample(n)
     assert made.ledger.spent == 0
+
+
+def test_a_journal_left_by_an_interrupted_release_does_not_spoil_a_new_file(people, saved):
+    """A hot journal of the old file would be played into the new one."""
+    code = (
+        "import os, sqlite3, sys; d = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "d.execute('PRAGMA cache_size = 0'); d.execute('BEGIN IMMEDIATE');"
+        "d.execute('UPDATE mechanism SET value = zeroblob(100000)'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", code, str(saved)], check=True)
+    journal = saved.with_name("m.eq-journal")
+    assert journal.exists()
+    other = equinoise.optimize(people, epsilon=2, bounds=(0, 100), bins=41, restarts=1)
+    other.save(saved, force=True)
+    assert not journal.exists()
+    assert Mechanism.open(saved).epsilon == 2
+    journal.write_bytes(b"left over")
+    saved.unlink()
+    again = equinoise.optimize(people, epsilon=2, bounds=(0, 100), bins=41, restarts=1)
+    with pytest.raises(BadInput, match="interrupted release"):
+        again.save(saved)
+
+
+def test_a_saved_mechanism_survives_a_change_of_folder(people, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, restarts=1)
+    made.save("here.eq")
+    monkeypatch.chdir("/")
+    assert len(made.sample(1)) == 1
 
 
 def test_an_existing_file_is_kept_unless_forced(made, tmp_path):

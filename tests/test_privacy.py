@@ -6,7 +6,8 @@ from conftest import small_game
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.privacy import losses
+from equinoise.certificate import exp_lower_bound
+from equinoise.privacy import PureCondition, losses
 
 counts = st.lists(st.integers(0, 4), min_size=2, max_size=6).filter(lambda n: sum(n) >= 2)
 
@@ -38,6 +39,18 @@ def test_loss_is_the_definition_with_the_person_actually_removed(counts, data):
     first = np.concatenate([[0], np.cumsum(profile[cells, scales])[:-1]])
     expected = [loss_by_removal(everyone, i) for i in first]
     np.testing.assert_allclose(game.losses(profile), expected, rtol=1e-9, atol=1e-12)
+
+
+@given(st.integers(2, 60), st.integers(0, 2))
+def test_the_games_condition_is_never_looser_than_the_exact_one(people, off):
+    """Around epsilon = ln(N / (N - 1)) the lower share is the difference of nearly equal numbers."""
+    epsilon = math.log(people / (people - 1))
+    for _ in range(off):
+        epsilon = math.nextafter(epsilon, 0)
+    bound = exp_lower_bound(epsilon)
+    condition = PureCondition(epsilon, people)
+    assert Fraction(condition.lower) >= 1 - bound * Fraction(people - 1, people)
+    assert Fraction(condition.upper) <= 1 - Fraction(people - 1, people) / bound
 
 
 def test_only_the_person_there_means_infinite_loss_and_nobody_means_none():

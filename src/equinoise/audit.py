@@ -83,6 +83,8 @@ def audit(file: Path, data: Any = None) -> Audit:
         axis = mechanism.grid.axis
         rows = counting.open_rows(data, axis.name)
         settings = mechanism.settings
-        again = counting.count(rows, axis, missing=settings["missing"], outside=settings["outside"])
+        again = counting.count(
+            rows, axis, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
+        )
         same = bool(np.array_equal(again.counts, mechanism.histogram))
     return Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same)

@@ -27,7 +27,7 @@ class Certificate:
     bound: Fraction
     people: int
     groups: int
-    checks: int
+    cells: int
     failure: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -38,7 +38,7 @@ class Certificate:
             "bound": f"{self.bound.numerator}/{self.bound.denominator}",
             "people": self.people,
             "groups": self.groups,
-            "checks": self.checks,
+            "cells": self.cells,
             "failure": self.failure,
         }
 
@@ -84,15 +84,14 @@ def certify(
     """
     counts = [int(n) for n in people]
     rows = np.asarray(weights)
-    bound = exp_lower_bound(epsilon)
+    bound = exp_lower_bound(epsilon) if 0 < epsilon < float("inf") else Fraction(1)
     everyone, cells = sum(counts), rows.shape[1] if rows.ndim == 2 else 0
 
     def verdict(failure: str | None) -> Certificate:
-        checks = 2 * len(counts) * cells
-        return Certificate(failure is None, epsilon, bound, everyone, len(counts), checks, failure)
+        return Certificate(failure is None, epsilon, bound, everyone, len(counts), cells, failure)
 
-    if not epsilon > 0:
-        return verdict("epsilon is not positive")
+    if not 0 < epsilon < float("inf"):
+        return verdict("epsilon is not a positive, finite number")
     if rows.ndim != 2 or cells == 0 or len(rows) != len(counts) or not np.issubdtype(rows.dtype, np.integer):
         return verdict("the weights are not one row of whole numbers for each group")
     if everyone < 2 or min(counts) < 1:

@@ -175,13 +175,14 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     if out is not None:
         check_writable(out, force=force)
     values = mechanism.sample(draws)
-    spent, name = mechanism.ledger.spent, mechanism.grid.axis.name
+    name = mechanism.grid.axis.name
     rows = terminal.csv_rows(name, values) if out is not None or not as_json else ""
     if out is not None:
         write_whole(out, rows.encode(), mode=0o644, force=force)
     elif not as_json:
         sys.stdout.write(rows)
         sys.stdout.flush()
+    spent = mechanism.ledger.spent
     if as_json:
         terminal.print_json(
             {

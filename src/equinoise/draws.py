@@ -12,6 +12,7 @@ from equinoise.grid import Ints
 RandomBytes = Callable[[int], bytes]
 """Gives n random bytes. Releases use the operating system's; tests inject their own."""
 
+MOST = 2**62
 _CHUNK = 1 << 18
 
 
@@ -20,6 +21,8 @@ def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
 
     Masked bits are kept if below the limit and drawn again if not, so that no remainder favours anyone.
     """
+    if not 1 <= limit <= MOST:
+        raise ValueError(f"the limit must be from 1 to {MOST}, not {limit}")
     bits = (limit - 1).bit_length()
     mask = np.uint64((1 << bits) - 1)
     out = np.empty(size, dtype=np.int64)
@@ -39,6 +42,8 @@ def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: Rando
     ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``. Each group's running
     totals are shifted by g * total, so that one binary search serves all groups.
     """
+    if sum(people.tolist()) > MOST or len(people) * total > MOST:
+        raise ValueError("there are too many people or groups to draw from exactly")
     last_person = np.cumsum(people)
     edges = (np.cumsum(weights, axis=1) + total * np.arange(len(people))[:, None]).ravel()
     cells = np.empty(size, dtype=np.int64)

@@ -5,6 +5,7 @@ The command line exits with 2 for the first kind and with 1 for the second.
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 
@@ -30,6 +31,19 @@ class BudgetSpent(PromiseNotMet):
 
 class NotPublicWarning(UserWarning):
     """Something that the promise takes as public was read off the data."""
+
+
+def at_most(value: float) -> str:
+    """A number as people read it, never below what it is: the fewest digits, six at least, that do not round down."""
+    for digits in range(6, 17):
+        if float(shown := f"{value:.{digits}g}") >= value:
+            return shown
+    return repr(value)
+
+
+def is_whole(value: object, low: int, high: int) -> bool:
+    """Whether a setting is a whole number (of any integer type, but no truth value) from low to high."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
 
 
 def check(condition: bool, name: str, must_be: str, got: object) -> None:

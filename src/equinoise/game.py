@@ -19,7 +19,7 @@ from equinoise.errors import BadInput, check
 from equinoise.grid import Floats, Histogram, Ints
 from equinoise.metrics import kl
 from equinoise.noise import Kernel
-from equinoise.privacy import EPSILON_CAP, PureCondition, losses
+from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PureCondition, losses
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,8 @@ class Game:
 
     def __post_init__(self) -> None:
         check(
-            math.isfinite(self.epsilon) and self.epsilon > 0,
-            "epsilon", "a positive, finite number", self.epsilon,
+            LEAST_EPSILON <= self.epsilon < math.inf,
+            "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", self.epsilon,
         )  # fmt: skip
         if self.people < 2:
             raise BadInput(
@@ -78,11 +78,11 @@ class Game:
     def tolerance(self) -> float:
         """How much a move must add to N * KL to count as an improvement, per person moved.
 
-        That is 1e-12 of payoff, the resolution of floating point, but never so much that everyone's missed
-        moves together could be worth more than 1e-6: KL is convex, so if no single move gains more than t / N,
+        That is 1e-12 of payoff, about the resolution of floating point, but never so much that all missed moves
+        together could lower KL by more than 1e-5: KL is convex, so if no single move gains more than t / N,
         all moves together gain at most t.
         """
-        return min(1e-12 * self.people, 1e-6)
+        return min(1e-12 * self.people, 1e-5)
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput, check, is_whole
+
+MOST_BINS = 10_000
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -49,8 +51,9 @@ class Axis:
         >>> round(axis.padding, 2), axis.bins, axis.cell_of(163.0), axis.cell_of(226.0)
         (101.39, 101, 38, 62)
         """
-        check(isinstance(bins, int | np.integer) and bins >= 2, "bins", "a whole number of at least 2", bins)
-        check(bins <= 10_000, "bins", "at most 10000", bins)
+        check(is_whole(bins, 2, MOST_BINS), "bins", f"a whole number from 2 to {MOST_BINS}", bins)
+        low, high = float(low), float(high)
+        padding_epsilon, percentile = float(padding_epsilon), float(percentile)
         check(
             math.isfinite(padding_epsilon) and padding_epsilon > 0,
             "padding_epsilon", "a positive number", padding_epsilon,
@@ -64,7 +67,7 @@ class Axis:
                 f"Got {low:g} and {high:g}."
             )
         padding = (high - low) / padding_epsilon * math.log(1 / (2 - 2 * percentile))
-        axis = cls(name, float(low), float(high), int(bins), padding)
+        axis = cls(name, low, high, int(bins), padding)
         axis._check_resolvable()
         return axis
 

@@ -13,11 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
-from equinoise.errors import BadInput, BudgetSpent
+from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 
 SCHEMA = """
-CREATE TABLE releases (number INTEGER PRIMARY KEY, at TEXT NOT NULL, draws INTEGER NOT NULL, link TEXT NOT NULL);
+CREATE TABLE releases (number INTEGER PRIMARY KEY, at TEXT NOT NULL, draws INTEGER NOT NULL CHECK (draws > 0),
+    link TEXT NOT NULL);
 CREATE TABLE ledger (spent INTEGER NOT NULL, link TEXT NOT NULL);
 """
 WAIT_SECONDS = 60
@@ -32,33 +34,33 @@ class Release:
     draws: int
 
 
-def chain(digest: str, releases: Sequence[Release]) -> str:
-    """The hash that ties these releases, in this order, to the mechanism with this digest."""
-    link = digest
-    for release in releases:
-        link = hashlib.sha256(f"{link} {release.at} {release.draws}".encode()).hexdigest()
-    return link
+def next_link(link: str, release: Release) -> str:
+    """The hash that ties a release to the one before; the first is tied to the mechanism's digest."""
+    return hashlib.sha256(f"{link} {release.at} {release.draws}".encode()).hexdigest()
 
 
 def insert(database: sqlite3.Connection, digest: str, releases: Sequence[Release]) -> None:
     """Fill a new file's ledger."""
+    link = digest
     for number, release in enumerate(releases, 1):
-        link = chain(digest, releases[:number])
+        link = next_link(link, release)
         database.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", (number, release.at, release.draws, link))
-    spent = sum(release.draws for release in releases)
-    database.execute("INSERT INTO ledger VALUES (?, ?)", (spent, chain(digest, releases)))
+    database.execute("INSERT INTO ledger VALUES (?, ?)", (sum(release.draws for release in releases), link))
 
 
 def read(database: sqlite3.Connection, digest: str) -> tuple[Release, ...]:
     """The releases of a saved file, if they add up."""
-    rows = database.execute("SELECT number, at, draws FROM releases ORDER BY number").fetchall()
-    releases = tuple(Release(str(at), int(draws)) for _, at, draws in rows)
+    rows = database.execute("SELECT number, at, draws, link FROM releases ORDER BY number").fetchall()
+    releases, link, sound = [], digest, True
+    for expected, (number, at, draws, stored) in enumerate(rows, 1):
+        sound &= number == expected and isinstance(at, str) and isinstance(draws, int) and draws > 0
+        releases.append(Release(at, draws))
+        link = next_link(link, releases[-1])
+        sound &= link == stored
     heads = database.execute("SELECT spent, link FROM ledger").fetchall()
-    spent = sum(release.draws for release in releases)
-    numbers_run = [number for number, _, _ in rows] == list(range(1, len(rows) + 1))
-    if not numbers_run or heads != [(spent, chain(digest, releases))]:
+    if not sound or heads != [(sum(release.draws for release in releases), link)]:
         raise BadInput("The file's ledger of releases has been changed by hand: nothing can be released from it.")
-    return releases
+    return tuple(releases)
 
 
 class Ledger:
@@ -67,7 +69,8 @@ class Ledger:
     def __init__(self, allowed: int, digest: str, path: Path | None = None) -> None:
         self.allowed = allowed
         self.digest = digest
-        self.path = path
+        self.path = path.absolute() if path is not None else None
+        self._lock = Lock()
         self._unsaved: tuple[Release, ...] = ()
 
     @property
@@ -86,23 +89,30 @@ class Ledger:
 
     def bind(self, path: Path) -> None:
         """From now on, charge the saved file."""
-        self.path = path
+        self.path = path.absolute()
 
-    def charge(self, draws: int) -> None:
-        """Take ``draws`` off what is left, or refuse; on return the charge would survive a power cut."""
+    def charge(self, draws: int) -> int:
+        """Take ``draws`` off what is left, or refuse; on return the charge would survive a power cut.
+
+        Returns how many draws are spent now.
+        """
+        check(is_whole(draws, 1, 2**53), "draws", "a whole number of at least 1", draws)
         release = Release(datetime.now(UTC).isoformat(timespec="seconds"), draws)
         if self.path is None:
-            self._check_left(sum(r.draws for r in self._unsaved), draws)
-            self._unsaved = (*self._unsaved, release)
-            return
+            with self._lock:
+                self._check_left(spent := sum(r.draws for r in self._unsaved), draws)
+                self._unsaved = (*self._unsaved, release)
+            return spent + draws
         with connect(self.path, to_write=True) as database:
             self._check_same(database)
             before = read(database, self.digest)
-            self._check_left(sum(r.draws for r in before), draws)
-            link = chain(self.digest, (*before, release))
+            self._check_left(spent := sum(r.draws for r in before), draws)
+            ((link,),) = database.execute("SELECT link FROM ledger").fetchall()
+            link = next_link(link, release)
             database.execute("INSERT INTO releases VALUES (?, ?, ?, ?)", (len(before) + 1, release.at, draws, link))
             database.execute("UPDATE ledger SET spent = spent + ?, link = ?", (draws, link))
             database.execute("COMMIT")
+        return spent + draws
 
     def _check_left(self, spent: int, draws: int) -> None:
         left = self.allowed - spent

@@ -14,20 +14,22 @@ import numpy as np
 from equinoise import baselines, storage
 from equinoise.certificate import Certificate, certify
 from equinoise.draws import RandomBytes, draw_cells
-from equinoise.errors import BadInput, PromiseNotMet, check
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
 from equinoise.privacy import losses
 from equinoise.solvers import Solution
 
+MOST_DRAWS = 10**9
+
 
 @dataclass(frozen=True, eq=False)
 class Mechanism:
     """Groups of interchangeable people (cell, scale, how many, kernel row) and how many draws are allowed.
 
-    Make one with :func:`equinoise.optimize`, or open a saved one. It cannot exist without a certificate that
-    holds, and every draw is charged to its ledger first.
+    Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
+    certificate holds, and every draw is charged to its ledger first.
     """
 
     grid: Grid
@@ -42,12 +44,23 @@ class Mechanism:
     weights: Ints
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
+    ledger: Ledger = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        for name in ("cells", "scale_indices", "people", "weights"):
+            array = np.array(getattr(self, name), dtype=np.int64)
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        digest = storage.pack_digest(self._document(), self.weights)
+        if self.ledger is None:
+            object.__setattr__(self, "ledger", Ledger(self.draws, digest))
+        elif self.ledger.digest != digest:
+            raise BadInput("A mechanism cannot be changed: its ledger belongs to what it was. Make a new one.")
 
     @classmethod
     def from_solution(cls, solution: Solution, *, draws: int = 1, settings: dict[str, Any] | None = None) -> Mechanism:
         """Freeze a solution, if the certificate holds for it."""
-        check(isinstance(draws, int) and draws >= 1, "draws", "a whole number of at least 1", draws)
-        check(draws <= 10**9, "draws", "at most 1000000000", draws)
+        check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
         game = solution.game
         cells, scales = game.groups(solution.profile)
         made = cls(
@@ -56,7 +69,7 @@ class Mechanism:
             scales=game.kernel.scales,
             weight_total=game.kernel.total,
             epsilon=float(game.epsilon),
-            draws=draws,
+            draws=int(draws),
             cells=cells,
             scale_indices=scales,
             people=solution.profile[cells, scales],
@@ -70,9 +83,7 @@ class Mechanism:
                 **solution.settings,
             },
         )
-        certificate = made.certificate()
-        if not certificate.holds:
-            raise PromiseNotMet(f"The certificate does not hold: {certificate.failure}. Nothing was made.")
+        made._require_certificate()
         return made
 
     @classmethod
@@ -92,7 +103,7 @@ class Mechanism:
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
         path = Path(path)
         document, weights, digest = storage.read(path)
-        made = cls(
+        return cls(
             grid=Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
             noise=document.noise,
             scales=tuple(document.scales),
@@ -105,9 +116,8 @@ class Mechanism:
             weights=weights,
             settings=document.settings,
             solver=document.solver,
+            ledger=Ledger(document.draws, digest, path),
         )
-        made.__dict__["ledger"] = Ledger(document.draws, digest, path)
-        return made
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there."""
@@ -116,13 +126,15 @@ class Mechanism:
                 f"This mechanism is saved as {str(self.ledger.path)!r} already. A second file would have a "
                 "second ledger, and the same draws could be released twice."
             )
+        self._require_certificate()
         storage.write(Path(path), self._document(), self.weights, self.ledger.releases, force=force)
         self.ledger.bind(Path(path))
 
-    @cached_property
-    def ledger(self) -> Ledger:
-        """What may be and has been released."""
-        return Ledger(self.draws, storage.pack_digest(self._document(), self.weights))
+    def _require_certificate(self) -> None:
+        if not self._certificate.holds:
+            raise PromiseNotMet(
+                f"The certificate does not hold: {self._certificate.failure}. Nothing can be drawn or saved."
+            )
 
     def _document(self) -> str:
         document = {
@@ -142,13 +154,18 @@ class Mechanism:
 
     def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
         """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
-        check(isinstance(n, int | np.integer) and n >= 1, "n", "a whole number of at least 1", n)
+        check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
+        self._require_certificate()
         self.ledger.charge(int(n))
         cells = draw_cells(self.people, self.weights, self.weight_total, int(n), source)
         return self.grid.axis.midpoints()[cells]
 
     def certificate(self) -> Certificate:
-        """The exact check, made anew from the integers."""
+        """The exact check, from the integers alone."""
+        return self._certificate
+
+    @cached_property
+    def _certificate(self) -> Certificate:
         return certify(self.people, self.weights, self.weight_total, self.epsilon)
 
     @property
@@ -209,13 +226,14 @@ class Mechanism:
         many = (
             ""
             if self.draws == 1
-            else f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {self.epsilon:g} = "
-            f"{self.draws * self.epsilon:g} together (basic composition)."
+            else f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {at_most(self.epsilon)} = "
+            f"{at_most(self.draws * self.epsilon)} together (basic composition)."
         )
         return (
             f"Fixed-noise tier: for one draw, the privacy loss of each of the {self.total_people:,} people in this "
-            f"dataset is at most {self.epsilon:g} (per-instance DP: that person removed, everyone else's noise held "
-            f"fixed).{many} It is not differential privacy: without that person the game would have chosen other noise."
+            f"dataset is at most {at_most(self.epsilon)} (per-instance DP: that person removed, everyone else's noise "
+            f"held fixed).{many} It is not differential privacy: without that person the game would have chosen "
+            "other noise."
         )
 
     def to_json(self) -> dict[str, Any]:

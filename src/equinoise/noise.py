@@ -19,6 +19,9 @@ from equinoise.grid import Axis, Floats, Ints
 WEIGHT_TOTAL = 2**32
 """Every kernel row sums to this. A power of two, so that a draw needs no rejection within a row."""
 
+MOST_WEIGHTS = 2**26
+"""Kernels of more weights than this (half a gigabyte) are refused."""
+
 PAPER_MULTIPLIERS = (0.2, 0.33, 1.0, 2.0, 3.0)
 
 
@@ -63,6 +66,12 @@ def round_rows(mass: Floats, total: int) -> Ints:
 def laplace_kernel(scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL) -> Kernel:
     """Laplace kernels for every scale, in units of the padded range."""
     ordered = tuple(sorted(scales))
+    if len(ordered) * bins**2 > MOST_WEIGHTS:
+        fitting = math.isqrt(MOST_WEIGHTS // len(ordered))
+        raise BadInput(
+            f"{bins:,} bins with {len(ordered)} scales need more memory than is sensible. "
+            f"Use at most {fitting:,} bins, or fewer scales."
+        )
     weights = np.stack([round_rows(laplace_mass(scale, bins), total) for scale in ordered])
     return Kernel("laplace", ordered, weights, total)
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from equinoise import counting
-from equinoise.errors import BadInput, PromiseNotMet, check
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram
-from equinoise.mechanism import Mechanism
+from equinoise.mechanism import MOST_DRAWS, Mechanism
 from equinoise.noise import laplace_kernel, scale_set
+from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.best_response import best_response
 
@@ -49,8 +50,11 @@ def optimize(
     (True, True, 3)
     """
     number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
-    check(number and math.isfinite(epsilon) and epsilon > 0, "epsilon", "a positive, finite number", epsilon)
-    check(isinstance(draws, int) and 1 <= draws <= 10**9, "draws", "a whole number from 1 to 1000000000", draws)
+    check(
+        number and LEAST_EPSILON <= epsilon < math.inf,
+        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
+    )  # fmt: skip
+    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
     rows = counting.open_rows(data, column)
     low, high = counting.find_bounds(rows) if bounds is None else bounds
     axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
@@ -67,8 +71,8 @@ def optimize(
         "scales": scales if isinstance(scales, str) else [float(s) for s in scales],
         "missing": missing,
         "outside": outside,
-        "padding_epsilon": padding_epsilon,
-        "percentile": percentile,
+        "padding_epsilon": float(padding_epsilon),
+        "percentile": float(percentile),
     }
     return Mechanism.from_solution(solution, draws=draws, settings=settings)
 
@@ -101,13 +105,13 @@ def _not_everyone(solution: Solution) -> PromiseNotMet:
         f"{always:.3g} on, every profile protects everyone)"
     )
     reach = (
-        f"the smallest epsilon reached for everyone is {math.ceil(reached * 1e6) / 1e6:g}"
+        f"the smallest epsilon reached for everyone is {at_most(reached * (1 + 1e-9))}"
         if math.isfinite(reached)
         else "no epsilon was reached for everyone"
     )
     return PromiseNotMet(
-        f"No start protects everyone at epsilon {game.epsilon:g}: {left_out:,} of {game.people:,} people are left "
-        f"unprotected; {reach}. The scales {theorem}. Try a larger epsilon or larger scales.",
+        f"No start protects everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} people are "
+        f"left unprotected; {reach}. The scales {theorem}. Try a larger epsilon or larger scales.",
         unprotected=left_out,
         people=game.people,
         least_epsilon=reached if math.isfinite(reached) else None,

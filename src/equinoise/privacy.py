@@ -13,6 +13,9 @@ MARGIN = 2.0**-40
 """How much stricter than needed the game's floating-point condition is, so that rounding in the solver can
 never let through what the exact certificate would refuse."""
 
+LEAST_EPSILON = 1e-9
+"""Below this the margin would be larger than what is asked."""
+
 EPSILON_CAP = 64.0
 """A loss within 64 is within any larger epsilon; e^64 keeps every number in range."""
 
@@ -39,9 +42,9 @@ class PureCondition:
 
     @property
     def lower(self) -> float:
-        """The smallest share, a little tightened; zero when e^epsilon >= N/(N-1)."""
+        """The smallest share, a little tightened; zero when e^epsilon is clearly above N/(N-1)."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
-        return max(0.0, (1 - (self.people - 1) * growth) / self.people) * (1 + MARGIN)
+        return max(0.0, 1 - (self.people - 1) * growth + MARGIN) / self.people
 
 
 def losses(rows: Floats, sums: Floats, people: int) -> Floats:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 import zlib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from equinoise import ledger
+from equinoise.draws import MOST
 from equinoise.errors import BadInput
 from equinoise.files import write_whole
 from equinoise.grid import Ints
@@ -43,7 +45,7 @@ class Document(_Strict):
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
     noise: str
     scales: list[float] = Field(min_length=1)
-    weight_total: int = Field(ge=1, le=2**52)
+    weight_total: int = Field(ge=1, le=2**32)
     epsilon: float = Field(gt=0)
     draws: int = Field(ge=1)
     cells: list[int]
@@ -60,6 +62,7 @@ def digest_of(document: str, weights: bytes) -> str:
 
 def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Release, ...], *, force: bool) -> None:
     """Write a new saved file, whole or not at all, readable by its owner alone."""
+    _settle_journal(path, force=force)
     blob = _pack(weights)
     digest = digest_of(document, blob)
     database = sqlite3.connect(":memory:", isolation_level=None)
@@ -108,12 +111,28 @@ def read(path: Path) -> tuple[Document, Ints, str]:
         in_range = (
             all(0 <= cell < bins for cell in document.cells)
             and all(0 <= index < len(document.scales) for index in document.scale_indices)
-            and all(0 < count < 2**62 for count in document.people)
+            and all(0 < count for count in document.people)
+            and sum(document.people) <= MOST
         )
         if not lengths_agree or not in_range or len(blob) != 8 * groups * bins:
             raise BadInput(f"The file {str(path)!r} is damaged: its groups are not as they should be.")
         ledger.read(database, digest)
         return document, np.frombuffer(blob, dtype="<i8").reshape(groups, bins), digest
+
+
+def _settle_journal(path: Path, *, force: bool) -> None:
+    """A journal that an interrupted release left behind would be played into a new file of the same name."""
+    left_over = [p for p in (path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm")) if p.exists()]
+    if left_over and not force:
+        raise BadInput(
+            f"The file {str(left_over[0])!r} is left over from an interrupted release of another mechanism. "
+            "Name another file, or replace it with --force."
+        )
+    if left_over and path.exists():
+        with suppress(BadInput), ledger.connect(path, to_write=True):
+            pass  # opening it finishes or undoes the interrupted release
+    for journal in left_over:
+        journal.unlink(missing_ok=True)
 
 
 def pack_digest(document: str, weights: Ints) -> str:

@@ -18,6 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from equinoise.audit import Audit
+from equinoise.errors import at_most
 from equinoise.grid import Floats
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
@@ -87,7 +88,7 @@ def csv_rows(name: str, values: Floats) -> str:
 
 def metrics_table(mechanism: Mechanism) -> Table:
     """The mechanism's metrics beside the Laplace mechanism's."""
-    table = Table(title=f"Distance from the original, at epsilon {mechanism.epsilon:g}")
+    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}")
     table.add_column("")
     table.add_column("this mechanism", justify="right")
     table.add_column("Laplace mechanism", justify="right")
@@ -100,9 +101,9 @@ def metrics_table(mechanism: Mechanism) -> Table:
 def _certified(mechanism: Mechanism) -> str:
     certificate = mechanism.certificate()
     return (
-        f"[green]Certified[/green]: {certificate.checks:,} exact comparisons over {certificate.groups:,} groups of "
-        f"people; worst loss {mechanism.worst_loss:.4g}, half of the people within "
-        f"{mechanism.loss_quantiles()['0.5']:.2g}."
+        f"[green]Certified[/green] in whole numbers, in both directions, for all {certificate.groups:,} groups of "
+        f"people in all {certificate.cells:,} cells; worst loss {at_most(mechanism.worst_loss)}, half of the people "
+        f"within {at_most(mechanism.loss_quantiles()['0.5'])}."
     )
 
 
@@ -132,7 +133,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"are spent, declared to cost {spent:,} x {mechanism.epsilon:g} = {spent * mechanism.epsilon:g} "
+        f"are spent, declared to cost {spent:,} x {at_most(mechanism.epsilon)} = {at_most(spent * mechanism.epsilon)} "
         "(basic composition)."
     )
     console.print(mechanism.promise, style="dim")
@@ -150,11 +151,11 @@ def show_audit(found: Audit) -> None:
             f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}",
         )  # fmt: skip
     console.print(table)
-    shares = ", ".join(f"{float(q):.0%} within {loss:.4g}" for q, loss in m.loss_quantiles().items())
-    console.print(f"Losses: {shares} (target {m.epsilon:g}).")
+    shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
+    console.print(f"Losses: {shares} (target {at_most(m.epsilon)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released, declared to cost "
-        f"{found.spent * m.epsilon:g} (basic composition)."
+        f"{at_most(found.spent * m.epsilon)} (basic composition)."
     )
     if found.same_histogram is not None:
         console.print(
@@ -200,7 +201,7 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
     console = _console()
     console.print(
         f"Monthly pay of {mechanism.total_people} people, public bounds {mechanism.grid.axis.low:g} to "
-        f"{mechanism.grid.axis.high:g} dollars, epsilon {mechanism.epsilon:g}.\n"
+        f"{mechanism.grid.axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
     )
     console.print(metrics_table(mechanism))
     console.print(_solved(mechanism))

@@ -2,9 +2,9 @@
 
 Every move raises the shared payoff, so the dynamics end, and they end at an equilibrium. The order is
 explicit: cells ascending (or as given), within a cell scales ascending as they were when the cell's turn
-began. People move one at a time in cells of up to 256 people. In larger cells they move in blocks, which
+began. People move one at a time unless a cell has more than 4,096 of them. Then they move in blocks, which
 shrink by four whenever no block moves, down to single people; so the end state is one that no single person
-wants to leave, and the cost does not grow with the number of people.
+wants to leave. A round costs the same whatever the number of people; the number of rounds grows slowly.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from equinoise.errors import check
+from equinoise.errors import check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.solvers.solution import Round, Solution
 
+SINGLES_UP_TO = 4096
 BLOCKS_PER_CELL = 256
 MOST_ROUNDS = 100_000
 
@@ -30,7 +31,8 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
     profile = game.check_profile(start)
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
     counts = game.histogram.counts.astype(np.float64)
-    block = max(1, int(game.histogram.counts.max()) // BLOCKS_PER_CELL)
+    most = int(game.histogram.counts.max())
+    block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
     for number in range(1, MOST_ROUNDS + 1):
         sums = game.sums(profile)
         moves = play_round(
@@ -71,8 +73,8 @@ def best_response(
 
     A given ``start`` replaces all others. ``progress`` sees every round.
     """
-    check(isinstance(restarts, int) and restarts >= 1, "restarts", "a whole number of at least 1", restarts)
-    check(isinstance(seed, int) and seed >= 0, "seed", "a whole number of at least 0", seed)
+    check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
+    check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
     import equinoise.solvers.moves  # noqa: F401  (compiles on the first run ever, which is not solving)
 
     began = time.perf_counter()
@@ -103,8 +105,8 @@ def best_response(
         seconds=time.perf_counter() - began,
         least_epsilon=least_epsilon,
         settings={
-            "restarts": restarts,
-            "seed": seed,
+            "restarts": int(restarts),
+            "seed": int(seed),
             "best_restart": winner,
         },
     )

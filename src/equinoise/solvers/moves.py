@@ -13,6 +13,12 @@ from typing import Any
 import numba
 import numpy as np
 
+CANCELLED = 2.0**-8
+"""A sum that falls below this share of itself in one move is added up anew."""
+
+SPLIT = 20
+"""Blocks are split here, so that both parts times a weight difference are exact floats up to 2^41 people."""
+
 ROWS, TABLE, INDICES, FLOATS = "float64[:,:,::1]", "int64[:,::1]", "int64[::1]", "float64[::1]"
 
 
@@ -26,6 +32,30 @@ def compiled(signature: str) -> Any:
             return numba.njit(signature)(function)
 
     return decorate
+
+
+@compiled(f"float64({ROWS},{TABLE},{INDICES},int64,int64,int64,int64,int64)")
+def sum_after(rows, profile, occupied, x, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """S[x] once ``block`` people of (cell, old) are at ``new``, added up anew: no cancellation."""
+    total = 0.0
+    for k in occupied:
+        for v in range(profile.shape[1]):
+            count = profile[k, v]
+            if k == cell:
+                if v == old:
+                    count -= block
+                if v == new:
+                    count += block
+            total += count * rows[v, k, x]
+    return total
+
+
+@compiled("UniTuple(float64,2)(float64,float64,float64)")
+def add_exactly(high, low, term):  # type: ignore[no-untyped-def]
+    """(high + low) + term, with what high cannot hold kept in low."""
+    total = high + term
+    part = total - high
+    return total, low + ((high - (total - part)) + (term - part))
 
 
 @compiled(f"int64({ROWS},{TABLE},{INDICES},{FLOATS},float64,float64,int64,int64,int64,int64)")
@@ -61,6 +91,16 @@ def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-unt
                     smallest[x] = min(smallest[x], rows[v, k, x])
 
 
+@compiled(f"float64({ROWS},{INDICES},{FLOATS},{FLOATS},{FLOATS},int64,int64,int64,int64)")
+def fall_of_kl(rows, occupied, counts, sums, new_sums, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """N times what KL loses when the sums change: by the change itself, so that even one person of 1e12 shows."""
+    fall = 0.0
+    for k in occupied:
+        ratio = block * (rows[new, cell, k] - rows[old, cell, k]) / sums[k]
+        fall += counts[k] * (math.log1p(ratio) if ratio > -0.5 else math.log(new_sums[k] / sums[k]))
+    return fall
+
+
 @compiled(
     f"UniTuple(int64,2)({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},float64,float64,{FLOATS},{FLOATS},"
     f"int64,float64,float64,int64,int64,int64,{FLOATS})"
@@ -81,6 +121,8 @@ def respond(  # type: ignore[no-untyped-def]
         for x in range(sums.shape[0]):
             row = rows[v, cell, x]
             total = sums[x] + block * (row - rows[scale, cell, x])
+            if total < CANCELLED * sums[x]:
+                total = sum_after(rows, profile, occupied, x, cell, scale, v, block)
             new_sums[x] = total
             if max(largest[x], row) > upper * total or min(smallest[x], row) < lower * total:
                 kept = False
@@ -91,9 +133,7 @@ def respond(  # type: ignore[no-untyped-def]
             after = unprotected_after(rows, profile, occupied, new_sums, upper, lower, cell, scale, v, block)
         if after > best_unprotected:
             continue
-        gain = 0.0
-        for k in occupied:
-            gain += counts[k] * math.log1p(block * (rows[v, cell, k] - rows[scale, cell, k]) / sums[k])
+        gain = fall_of_kl(rows, occupied, counts, sums, new_sums, cell, scale, v, block)
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
         if after < best_unprotected or gain > best_gain + tolerance * block:
@@ -113,6 +153,7 @@ def play_round(  # type: ignore[no-untyped-def]
     width = sums.shape[0]
     largest, smallest, new_sums = np.empty(width), np.empty(width), np.empty(width)
     extremes(rows, profile, occupied, largest, smallest)
+    high, low = sums.copy(), np.zeros(width)
     moves = 0
     waiting = np.empty(profile.shape[1], np.int64)
     for cell in order:
@@ -131,10 +172,13 @@ def play_round(  # type: ignore[no-untyped-def]
                 profile[cell, best] += block
                 waiting[scale] -= block
                 unprotected = after
-                for k in occupied:
-                    excess -= counts[k] * math.log1p(block * (rows[best, cell, k] - rows[scale, cell, k]) / sums[k])
                 for x in range(width):
-                    sums[x] += block * (rows[best, cell, x] - rows[scale, cell, x])
+                    change = rows[best, cell, x] - rows[scale, cell, x]
+                    total, rest = add_exactly(high[x], low[x], change * (block >> SPLIT) * 2.0**SPLIT)
+                    high[x], low[x] = add_exactly(total, rest, change * (block & (2**SPLIT - 1)))
+                    new_sums[x] = high[x] + low[x]
+                excess -= fall_of_kl(rows, occupied, counts, sums, new_sums, cell, scale, best, block)
+                sums[:] = new_sums
                 if appeared or profile[cell, scale] == 0:
                     extremes(rows, profile, occupied, largest, smallest)
                 moves += 1
