@@ -1,3 +1,4 @@
+import csv
 import json
 import os
 import sqlite3
@@ -111,6 +112,9 @@ def test_past_the_allowed_draws_nothing_is_released(run, folder):
 
 def test_an_unwritable_out_is_refused_before_it_is_charged(run, folder):
     make(run, "--draws", "3")
+    (folder / "dangling").symlink_to("nowhere")
+    assert run("sample", "pay.eq", "--out", "dangling")[0] == 2
+    assert run("sample", "pay.eq", "--out", "pay.eq", "--force")[0] == 2
     (folder / "rows.csv").write_text("precious")
     assert run("sample", "pay.eq", "--out", "rows.csv")[0] == 2
     assert run("sample", "pay.eq", "--out", "none/rows.csv")[0] == 2
@@ -179,6 +183,8 @@ CSV = {
     "infinite.csv": "pay\n5\ninf\n7\n",
     "outside.csv": "pay\n5\n-3\n700\n",
     "equal.csv": "pay\n5\n5\n5\n",
+    "ragged.csv": "id,pay\n1,5\n2,1,700\n3,6\n",
+    "semicolon.csv": "id;pay\n1;5\n2;7\n",
     "huge.csv": "pay\n1e308\n-1e308\n1\n",
 }
 
@@ -218,7 +224,14 @@ BAD = [
     ("restarts zero", ["pay.csv"], ["--restarts", "0"], "'restarts' parameter must be"),
     ("seed negative", ["pay.csv"], ["--seed", "-1"], "'seed' parameter must be"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
-    ("out exists", ["pay.csv"], ["--out", "pay.csv"], "exists"),
+    ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),
+    ("out is the data", ["pay.csv"], ["--out", "pay.csv", "--force"], "is the file being read"),
+    ("out a dangling link", ["pay.csv"], ["--out", "dangling"], "exists"),
+    ("bounds of an unknown column", ["one.csv"], ["no column", "--bounds", "zzz", "0", "1"], "no column 'zzz'"),
+    ("rows with too many fields", ["ragged.csv"], [], "more fields than its header"),
+    ("semicolons", ["semicolon.csv"], [], "separated by ';'"),
+    ("huge but finite bounds", ["pay.csv"], ["--bounds", "pay", "0", "2e200"], "Rescale"),
+    ("not a file", ["/dev/null"], [], "not an ordinary file"),
     ("out in no folder", ["pay.csv"], ["--out", "none/pay.eq"], "There is no folder"),
     ("out a folder", ["pay.csv"], ["--out", "."], "is a folder"),
     ("out cannot be written", ["pay.csv"], ["--out", "/proc/pay.eq"], "cannot be written"),
@@ -232,10 +245,11 @@ def test_bad_input_to_optimize(run, folder, files, more, said):
     for name, content in CSV.items():
         (folder / name).write_text(content)
     (folder / "latin.csv").write_bytes("pay,ort\n1,Köln\n2,Bonn\n".encode("latin-1"))
+    (folder / "dangling").symlink_to("nowhere")
     before = sorted(os.listdir())
     options = {"--column": ["pay"], "--epsilon": ["1"], "--bounds": ["pay", "0", "100"], "--out": ["x.eq"]}
-    if more[:1] == ["no bounds"]:
-        del options["--bounds"]
+    if more[:1] in (["no bounds"], ["no column"]):
+        del options[more[0].replace("no ", "--")]
         more = more[1:]
     if more:
         options[more[0]] = more[1:]
@@ -338,6 +352,34 @@ def test_a_reader_that_goes_away_is_no_error(folder, run):
     assert done.stdout == "pay\n"
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["[/red]", "*", "^.*$", "^pay$", "a,b", 'quo"ted', "-x", "päy", "value"])
+def test_odd_column_names_are_only_names(run, folder, name):
+    pl.DataFrame({"id": range(300), name: PEOPLE, "other": PEOPLE}).write_parquet("odd.parquet")
+    out = f"{name.replace('/', '')}[b].eq"
+    args = [f"--column={name}", "--epsilon", "1", "--bounds", name, "0", "100", "--restarts", "1"]
+    status, _, err = run("optimize", "odd.parquet", *args, f"--out=./{out}")
+    assert status == 0, err
+    assert name in run("show", f"./{out}")[1]
+    assert run("audit", f"./{out}", "--data", "odd.parquet")[0] == 0
+    status, rows, _ = run("sample", f"./{out}")
+    assert status == 0
+    assert next(csv.reader([rows.splitlines()[0]])) == [name]
+
+
+def test_a_stdout_that_cannot_be_written_is_one_sentence(folder, run):
+    make(run, "--draws", "10")
+    entry = f"{sys.executable} -c 'from equinoise.cli import main; main()'"
+    for command, said in (
+        ("show pay.eq --json > /dev/full", "could not be written"),
+        ("sample pay.eq > /dev/full", "could not be written"),
+        ("sample pay.eq >&-", "no stdout"),
+    ):
+        done = subprocess.run(["bash", "-c", f"{entry} {command}"], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert said in done.stderr
+        assert done.stderr.count("\n") == 1
 
 
 def test_killed_while_optimizing_leaves_no_file(folder):

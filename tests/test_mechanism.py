@@ -1,9 +1,11 @@
 import dataclasses
+import json
 import re
 import sqlite3
 import stat
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from scipy import stats
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, storage
+from equinoise.ledger import Release, next_link
 
 
 @pytest.fixture
@@ -220,6 +223,70 @@ def test_a_consistent_forgery_still_needs_a_certificate(saved):
     )
     with pytest.raises(BadInput, match="certificate does not hold"):
         Mechanism.open(saved)
+
+
+def forge(path, **changes):
+    """Change the document and make the digest and the links fit again."""
+    with sqlite3.connect(path) as database:
+        stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
+        blob = zlib.decompress(stored["weights"])
+        document = json.loads(stored["document"])
+        weights = changes.pop("weights", None)
+        blob = blob if weights is None else weights(np.frombuffer(blob, "<i8").copy()).tobytes()
+        for name, value in changes.items():
+            document[name] = {**document[name], **value} if isinstance(value, dict) else value
+        text = json.dumps(document)
+        digest = storage.digest_of(text, blob)
+        link, spent = digest, 0
+        for number, at, draws in database.execute("SELECT number, at, draws FROM releases").fetchall():
+            link, spent = next_link(link, Release(at, draws)), spent + draws
+            database.execute("UPDATE releases SET link = ? WHERE number = ?", (link, number))
+        database.execute("UPDATE ledger SET link = ?, spent = ?", (link, spent))
+        parts = {"document": text, "digest": digest, "weights": zlib.compress(blob)}
+        for key, value in parts.items():
+            database.execute("UPDATE mechanism SET value = ? WHERE key = ?", (value, key))
+    database.close()
+
+
+AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"axes": [{**AXIS, "low": -1e308, "high": 1.7e308, "padding": 1e308}]},
+        {"axes": [{**AXIS, "low": 200.0}]},
+        {"axes": [{**AXIS, "bins": 10**12}]},
+        {"scales": [-1.0, 1.0]},
+        {"draws": 10**30},
+        {"draws": 1},
+        {"cells": [], "people": [], "scale_indices": []},
+        {"people": [2**61] * 5},
+        {"epsilon": -1.0},
+        {"noise": "[/x]"},
+        {"settings": {"missing": [1]}},
+        {"solver": {"equilibrium": "yes"}},
+        {"weight_total": 2**52},
+    ],
+)
+def test_a_forged_file_that_makes_no_sense_is_refused(saved, changes):
+    Mechanism.open(saved).sample(3)
+    forge(saved)
+    assert Mechanism.open(saved).ledger.spent == 3
+    forge(saved, **changes)
+    with pytest.raises(BadInput, match=r"damaged|changed"):
+        Mechanism.open(saved)
+
+
+def test_an_audit_notices_weights_of_other_noise(saved):
+    """More noise than the file says passes the certificate, but is not what is stated."""
+    from equinoise.audit import audit
+
+    assert audit(saved).passed
+    forge(saved, weights=lambda weights: np.roll(weights.reshape(-1, 41), 1, axis=1))
+    found = audit(saved)
+    assert found.same_kernel is False
+    assert not found.passed
 
 
 @pytest.mark.parametrize("content", [b"", b"SQLite format 3\0" + bytes(200), b"id,pay\n1,2\n", bytes(5000)])

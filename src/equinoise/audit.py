@@ -13,6 +13,7 @@ from equinoise.certificate import Certificate
 from equinoise.grid import Floats
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
+from equinoise.noise import laplace_mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,12 +23,14 @@ class Audit:
     mechanism: Mechanism
     certificate: Certificate
     releases: tuple[Release, ...]
+    same_kernel: bool
     same_histogram: bool | None
 
     @property
     def passed(self) -> bool:
-        """Whether the certificate holds and, if there was data to compare, the histogram is that data's."""
-        return self.certificate.holds and self.same_histogram is not False
+        """Whether the certificate holds, the weights are those of the noise that is named, and the histogram, if
+        there was data to compare, is that data's."""
+        return self.certificate.holds and self.same_kernel and self.same_histogram is not False
 
     @property
     def spent(self) -> int:
@@ -70,6 +73,7 @@ class Audit:
                 "declared_cost": self.spent * m.epsilon,
                 "releases": [{"at": r.at, "draws": r.draws} for r in self.releases],
             },
+            "same_kernel": self.same_kernel,
             "same_histogram": self.same_histogram,
             "promise": m.promise if self.certificate.holds else None,
         }
@@ -87,4 +91,15 @@ def audit(file: Path, data: Any = None) -> Audit:
             rows, axis, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
         )
         same = bool(np.array_equal(again.counts, mechanism.histogram))
-    return Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same)
+    return Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
+
+
+def _same_kernel(mechanism: Mechanism) -> bool:
+    """Whether every row is its scale's, to the one unit that rounding on another machine may differ by."""
+    bins, total = mechanism.grid.axis.bins, mechanism.weight_total
+    for index in np.unique(mechanism.scale_indices).tolist():
+        here = mechanism.scale_indices == index
+        exact = laplace_mass(mechanism.scales[index], bins)[mechanism.cells[here]] * total
+        if (np.abs(mechanism.weights[here] - exact) > 1.001).any():
+            return False
+    return True

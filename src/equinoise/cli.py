@@ -9,6 +9,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,7 +21,7 @@ from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, Promise
 if TYPE_CHECKING:
     from equinoise.mechanism import Mechanism
 
-EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input."
+EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
 Command = TypeVar("Command", bound=Callable[..., Any])
 HIDDEN_FILE = click.Path(path_type=Path)
 
@@ -91,8 +92,8 @@ def optimize(
 
     if len(column) > 1:
         raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in column)}.")
-    name = column[0] if column else None
-    check_writable(out, force=force)
+    name = column[0] if column else (bounds[0][0] if bounds else None)
+    check_writable(out, source=data, force=force)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotPublicWarning)
         with terminal.progress(restarts, quiet=as_json) as seen:
@@ -117,7 +118,7 @@ def _bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> t
     if len(bounds) > 1:
         raise BadInput("Give --bounds once for the column.")
     name, low, high = bounds[0]
-    if column is not None and name != column:
+    if name != column:
         raise BadInput(f"--bounds names column {name!r}, but --column is {column!r}.")
     return low, high
 
@@ -173,7 +174,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 
     mechanism = Mechanism.open(file)
     if out is not None:
-        check_writable(out, force=force)
+        check_writable(out, source=file, force=force)
     values = mechanism.sample(draws)
     name = mechanism.grid.axis.name
     rows = terminal.csv_rows(name, values) if out is not None or not as_json else ""
@@ -269,8 +270,11 @@ def demo(as_json: bool) -> None:
 def main() -> None:
     """Run the command line; every failure is one or two sentences and an exit status, never a traceback."""
     as_json = "--json" in sys.argv[1:]
+    if sys.stdout is None:
+        _fail("There is no stdout to print to.", 2, as_json=False)
     try:
         status = cli.main(standalone_mode=False)
+        sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
@@ -285,12 +289,21 @@ def main() -> None:
     except (KeyboardInterrupt, click.Abort):
         _fail("Stopped. Nothing more was written.", 130, as_json)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_stdout()
         sys.exit(0)
+    except OSError as error:
+        _drop_stdout()
+        _fail(f"The output could not be written: {error.strerror or error}.", 2, as_json)
     except MemoryError:
         _fail("There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time.", 2, as_json)
     except Exception as error:  # the last resort: no traceback ever
         _fail(f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2, as_json)
+
+
+def _drop_stdout() -> None:
+    """What is still buffered for a stdout that cannot be written must not complain again at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> None:

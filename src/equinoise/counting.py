@@ -18,9 +18,10 @@ import numpy as np
 import polars as pl
 from narwhals.exceptions import NarwhalsError
 
-from equinoise.errors import BadInput, NotPublicWarning, check
+from equinoise.errors import BadInput, NotPublicWarning, check, shown
 from equinoise.grid import Axis, Grid, Histogram
 
+VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
 MISSING, INFINITE, BELOW, ABOVE, TEXT = -1, -2, -3, -4, -5
 MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
 ENGINE_ERRORS = (pl.exceptions.PolarsError, NarwhalsError, OSError)
@@ -29,12 +30,16 @@ SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 
 @dataclass(frozen=True)
 class Rows:
-    """A frame with the one column to count, as numbers; ``is_text`` marks rows of a file that hold none."""
+    """A frame whose column ``VALUE`` is to be counted.
+
+    For a text file, ``IS_TEXT`` marks the rows that hold no number and ``RAW`` is what they hold. The names are
+    our own because engines take some names (``*``, ``^a.*$``) for patterns.
+    """
 
     frame: nw.LazyFrame[Any]
     column: str
     source: str
-    is_text: str | None = None
+    from_text: bool = False
 
 
 def open_rows(data: Any, column: str | None = None) -> Rows:
@@ -51,16 +56,19 @@ def open_rows(data: Any, column: str | None = None) -> Rows:
         if array.dtype.kind not in "iuf":
             raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
         column = column or "value"
-        return Rows(nw.from_native(pl.LazyFrame({column: array})), column, "The array")
+        return Rows(nw.from_native(pl.LazyFrame({VALUE: array})), column, "The array")
     try:
         frame = nw.from_native(data, allow_series=True)
     except TypeError:
         raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
-    lazy = frame.to_frame().lazy() if isinstance(frame, nw.Series) else frame.lazy()
-    schema = lazy.collect_schema()
-    column = _find_column(column, schema.names(), "The dataframe")
+    return _rows(frame.to_frame().lazy() if isinstance(frame, nw.Series) else frame.lazy(), column, "The dataframe")
+
+
+def _rows(frame: nw.LazyFrame[Any], column: str | None, source: str) -> Rows:
+    schema = frame.collect_schema()
+    column = _find_column(column, schema.names(), source)
     _check_type(column, schema[column])
-    return Rows(lazy, column, "The dataframe")
+    return Rows(frame.rename({column: VALUE}), column, source)
 
 
 def _open_file(path: Path, column: str | None) -> Rows:
@@ -70,17 +78,15 @@ def _open_file(path: Path, column: str | None) -> Rows:
             raise BadInput(f"There is no file {str(path)!r}.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name one CSV, TSV or Parquet file.")
+        if not path.is_file():
+            raise BadInput(f"{str(path)!r} is not an ordinary file. Save the rows to a file first.")
         if path.stat().st_size == 0:
             raise BadInput(f"{source} is empty.")
         suffix = path.suffix.lower()
         if suffix in SEPARATORS:
             return _open_text(path, column, SEPARATORS[suffix], source)
         if suffix in {".parquet", ".pq"}:
-            frame: nw.LazyFrame[Any] = nw.from_native(pl.scan_parquet(path, glob=False))
-            schema = frame.collect_schema()
-            column = _find_column(column, schema.names(), source)
-            _check_type(column, schema[column])
-            return Rows(frame, column, source)
+            return _rows(nw.from_native(pl.scan_parquet(path, glob=False)), column, source)
     except ENGINE_ERRORS as error:
         raise _unreadable(source, error) from None
     raise BadInput(f"{str(path)!r} must end in .csv, .tsv or .parquet, so that it is clear how to read it.")
@@ -94,12 +100,13 @@ def _open_text(path: Path, column: str | None, separator: str, source: str) -> R
     if any("\0" in name or "\ufffd" in name for name in names):
         raise BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
     column = _find_column(column, names, source)
-    raw = pl.col(column).str.strip_chars()
+    raw = pl.col(VALUE).str.strip_chars()
     missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
     number = pl.when(missing).then(None).otherwise(raw).cast(pl.Float64, strict=False)
-    flag = column + " is text"
-    frame = text.select(number.alias(column), (~missing & number.is_null()).alias(flag), raw.alias("raw " + column))
-    return Rows(nw.from_native(frame), column, source, flag)
+    frame = text.rename({column: VALUE}).select(
+        number.alias(VALUE), (~missing & number.is_null()).alias(IS_TEXT), raw.alias(RAW)
+    )
+    return Rows(nw.from_native(frame), column, source, from_text=True)
 
 
 def _unreadable(source: str, error: Exception) -> BadInput:
@@ -107,7 +114,12 @@ def _unreadable(source: str, error: Exception) -> BadInput:
     said = str(error).strip() or type(error).__name__
     if "utf8" in said.lower() or "utf-8" in said.lower():
         return BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
-    return BadInput(f"{source} could not be read: {said.splitlines()[0]}")
+    if "more fields than" in said:
+        return BadInput(
+            f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
+            "the extra fields."
+        )
+    return BadInput(f"{source} could not be read: {said.splitlines()[0][:120]}")
 
 
 def _find_column(column: str | None, names: list[str], source: str) -> str:
@@ -117,6 +129,12 @@ def _find_column(column: str | None, names: list[str], source: str) -> str:
         raise BadInput(f"{source} has {len(names)} columns: name one of {_listed(names)}.")
     if column in names:
         return column
+    separator = next((mark for mark in ";\t|," if len(names) == 1 and mark in names[0]), None)
+    if separator is not None:
+        raise BadInput(
+            f"{source} seems to be separated by {separator!r}. Separate the fields of a .csv file by commas and "
+            "those of a .tsv file by tabs."
+        )
     lowered = {name.lower(): name for name in names}
     near = [lowered[n] for n in difflib.get_close_matches(column.lower(), lowered, n=3, cutoff=0.5)]
     hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
@@ -138,22 +156,24 @@ def _check_type(column: str, dtype: Any) -> None:
 
 def find_bounds(rows: Rows) -> tuple[float, float]:
     """The smallest and the largest finite value: private facts, to be used with a warning."""
-    value = nw.col(rows.column).cast(nw.Float64)
+    value = nw.col(VALUE).cast(nw.Float64)
     finite = rows.frame.filter(~value.is_null()).filter(value.is_finite())
-    found = _collect(rows, finite.select(value.min().alias("low"), value.max().alias("high")))
+    found = _collect(rows, finite.select(value.min().alias("low"), value.max().alias("high"), nw.len().alias("rows")))
     low, high = found["low"][0], found["high"][0]
     if low is None or high is None or math.isnan(low):
         _refuse_text(rows)
         raise BadInput(f"{rows.source} has no numbers in column {rows.column!r}.")
     if low == high:
         _refuse_text(rows)
+        if found["rows"][0] < 2:
+            raise BadInput(f"Column {rows.column!r} has one usable value, and at least two people are needed.")
         raise BadInput(
-            f"Every value of column {rows.column!r} is {low:g}: there is no distribution to release. "
-            "If others are possible, give the bounds."
+            f"Every value of column {rows.column!r} is {shown(low)}, as far as floating point can tell: there is no "
+            "distribution to release."
         )
     warnings.warn(
-        f"The bounds of column {rows.column!r} were read off the data ({low:g} and {high:g}), so they are not "
-        "private: the smallest and the largest value show in the grid. Give public bounds instead.",
+        f"The bounds of column {rows.column!r} were read off the data ({shown(low)} and {shown(high)}), so they are "
+        "not private: the smallest and the largest value show in the grid. Give public bounds instead.",
         NotPublicWarning,
         stacklevel=3,
     )
@@ -165,7 +185,7 @@ def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "re
     ``refuse`` them all, ``drop`` the missing, ``clip`` those outside the bounds to the nearer bound."""
     check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
     check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
-    value = nw.col(rows.column).cast(nw.Float64)
+    value = nw.col(VALUE).cast(nw.Float64)
     cell = ((value - axis.padded_low) / axis.width).floor().clip(0, axis.bins - 1)
     code = (
         nw.when(value.is_null() | value.is_nan())
@@ -180,8 +200,8 @@ def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "re
             )
         )
     )
-    if rows.is_text is not None:
-        code = nw.when(nw.col(rows.is_text)).then(nw.lit(float(TEXT))).otherwise(code)
+    if rows.from_text:
+        code = nw.when(nw.col(IS_TEXT)).then(nw.lit(float(TEXT))).otherwise(code)
     counted = _collect(rows, rows.frame.select(code.alias("code")).group_by("code").agg(nw.len().alias("people")))
     found = {int(c): int(n) for c, n in zip(counted["code"], counted["people"], strict=True)}
     if found.get(TEXT):
@@ -195,8 +215,8 @@ def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "re
     below, above = found.get(BELOW, 0), found.get(ABOVE, 0)
     if (below or above) and outside == "refuse":
         raise BadInput(
-            f"Column {rows.column!r} has {_many(below)} below {axis.low:g} and {_many(above)} above "
-            f"{axis.high:g}. Widen the bounds, or move those values to the nearer bound "
+            f"Column {rows.column!r} has {_many(below)} below {shown(axis.low)} and {_many(above)} above "
+            f"{shown(axis.high)}. Widen the bounds, or move those values to the nearer bound "
             "with --outside clip."
         )
     counts = np.zeros(axis.bins, dtype=np.int64)
@@ -215,7 +235,9 @@ def _many(n: int, kind: str = "") -> str:
 def _collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     try:
         if isinstance(frame.to_native(), pl.LazyFrame):
-            return frame.collect(backend="polars", engine="streaming")
+            # Leaving columns of a text file out would also leave out the check that no row has too many fields.
+            how = pl.QueryOptFlags(projection_pushdown=not rows.from_text)
+            return frame.collect(backend="polars", engine="streaming", optimizations=how)
         return frame.collect()
     except ENGINE_ERRORS as error:
         raise _unreadable(rows.source, error) from None
@@ -223,11 +245,9 @@ def _collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 def _refuse_text(rows: Rows) -> None:
     """Say how many rows hold text instead of a number, with one of them, if there are any."""
-    if rows.is_text is None:
+    if not rows.from_text:
         return
-    text = rows.frame.filter(nw.col(rows.is_text)).select(
-        nw.col("raw " + rows.column).min().alias("example"), nw.len().alias("rows")
-    )
+    text = rows.frame.filter(nw.col(IS_TEXT)).select(nw.col(RAW).min().alias("example"), nw.len().alias("rows"))
     found = _collect(rows, text)
     if found["rows"][0]:
         raise BadInput(

@@ -13,6 +13,7 @@ RandomBytes = Callable[[int], bytes]
 """Gives n random bytes. Releases use the operating system's; tests inject their own."""
 
 MOST = 2**62
+MOST_DRAWS = 10**9
 _CHUNK = 1 << 18
 
 

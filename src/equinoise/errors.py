@@ -41,6 +41,11 @@ def at_most(value: float) -> str:
     return repr(value)
 
 
+def shown(value: float) -> str:
+    """A number as people read it, with all its digits if six do not tell it."""
+    return short if float(short := f"{value:g}") == value else repr(value)
+
+
 def is_whole(value: object, low: int, high: int) -> bool:
     """Whether a setting is a whole number (of any integer type, but no truth value) from low to high."""
     return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
@@ -49,4 +54,4 @@ def is_whole(value: object, low: int, high: int) -> bool:
 def check(condition: bool, name: str, must_be: str, got: object) -> None:
     """Refuse a setting in the one wording used everywhere."""
     if not condition:
-        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {got!r} instead.")
+        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {repr(got)[:60]} instead.")

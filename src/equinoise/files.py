@@ -10,12 +10,17 @@ from pathlib import Path
 from equinoise.errors import BadInput
 
 
-def check_writable(path: Path, *, force: bool) -> None:
-    """Refuse early, before any work or charge, what :func:`write_whole` would refuse late."""
+def check_writable(path: Path, *, source: Path, force: bool) -> None:
+    """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
+
+    ``source`` is never written over, with ``force`` or without.
+    """
     try:
+        if path.exists() and source.exists() and path.samefile(source):
+            raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
-        if path.exists() and not force:
+        if os.path.lexists(path) and not force:
             raise BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force.")
         if not path.absolute().parent.is_dir():
             raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")

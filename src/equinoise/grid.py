@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, is_whole
+from equinoise.errors import BadInput, check, is_whole, shown
 
 MOST_BINS = 10_000
 
@@ -64,20 +64,21 @@ class Axis:
         if not low < high:
             raise BadInput(
                 f"The bounds of column {name!r} must be two different numbers, the lower one first. "
-                f"Got {low:g} and {high:g}."
+                f"Got {shown(low)} and {shown(high)}."
             )
         padding = (high - low) / padding_epsilon * math.log(1 / (2 - 2 * percentile))
         axis = cls(name, low, high, int(bins), padding)
-        axis._check_resolvable()
+        axis.check_resolvable()
         return axis
 
-    def _check_resolvable(self) -> None:
+    def check_resolvable(self) -> None:
+        """Refuse a range that floating point cannot cut into bins."""
         largest = max(abs(self.padded_low), abs(self.padded_high))
-        if not math.isfinite(self.range) or not math.isfinite(largest) or self.width < 8 * math.ulp(largest):
+        if not largest < 1e150 or not self.width > max(1e-150, 8 * math.ulp(largest)):
             raise BadInput(
-                f"The bounds {self.low:g} and {self.high:g} of column {self.name!r} cannot be cut into "
-                f"{self.bins} bins in floating point. Rescale the column (divide by a power of ten, or "
-                "subtract a constant) and try again."
+                f"The bounds {shown(self.low)} and {shown(self.high)} of column {self.name!r}, padded by "
+                f"{self.padding:.3g}, cannot be cut into {self.bins} bins in floating point. Rescale the column "
+                "(divide by a power of ten, or subtract a constant) and try again."
             )
 
     @property

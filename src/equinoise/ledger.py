@@ -146,7 +146,7 @@ def connect(path: Path, *, to_write: bool = False) -> Iterator[sqlite3.Connectio
         database.execute("PRAGMA synchronous = EXTRA")
         database.execute("BEGIN IMMEDIATE" if to_write else "BEGIN")
         yield database
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         said = next((cause for cause in OUTSIDE_CAUSES if cause in str(error)), None)
         if said is not None:
             raise BadInput(f"The file {str(path)!r} cannot be used now: {said}.") from None

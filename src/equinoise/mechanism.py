@@ -13,15 +13,13 @@ import numpy as np
 
 from equinoise import baselines, storage
 from equinoise.certificate import Certificate, certify
-from equinoise.draws import RandomBytes, draw_cells
+from equinoise.draws import MOST_DRAWS, RandomBytes, draw_cells
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
 from equinoise.privacy import losses
 from equinoise.solvers import Solution
-
-MOST_DRAWS = 10**9
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +112,8 @@ class Mechanism:
             scale_indices=np.array(document.scale_indices, dtype=np.int64),
             people=np.array(document.people, dtype=np.int64),
             weights=weights,
-            settings=document.settings,
-            solver=document.solver,
+            settings=document.settings.model_dump(exclude_unset=True),
+            solver=document.solver.model_dump(),
             ledger=Ledger(document.draws, digest, path),
         )
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from equinoise import counting
+from equinoise.draws import MOST_DRAWS
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram
-from equinoise.mechanism import MOST_DRAWS, Mechanism
+from equinoise.mechanism import Mechanism
 from equinoise.noise import laplace_kernel, scale_set
 from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
@@ -87,7 +88,7 @@ def _check_people(histogram: Histogram) -> None:
     if np.count_nonzero(histogram.counts) == 1:
         raise BadInput(
             f"All {histogram.people:,} values of column {name!r} fall in one bin: there is no distribution to "
-            "release. Check the column, or use narrower bounds or more bins."
+            "release. If they are not all equal, use narrower bounds or more bins."
         )
 
 

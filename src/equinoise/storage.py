@@ -10,16 +10,16 @@ import sqlite3
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from equinoise import ledger
-from equinoise.draws import MOST
+from equinoise.draws import MOST, MOST_DRAWS
 from equinoise.errors import BadInput
 from equinoise.files import write_whole
-from equinoise.grid import Ints
+from equinoise.grid import MOST_BINS, Axis, Ints
 
 APPLICATION_ID = 0x45514E53
 FORMAT = 1
@@ -35,24 +35,69 @@ class AxisDocument(_Strict):
     name: str
     low: float
     high: float
-    bins: int = Field(ge=2)
+    bins: int = Field(ge=2, le=MOST_BINS)
     padding: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _is_an_axis(self) -> AxisDocument:
+        if not self.low < self.high:
+            raise ValueError("bounds")
+        Axis(**self.model_dump()).check_resolvable()
+        return self
+
+
+class SettingsDocument(_Strict):
+    """How the rows were counted and the scales chosen."""
+
+    column: str | None = None
+    public_bounds: bool = False
+    scales: str | list[float] = "wide"
+    missing: Literal["refuse", "drop"] = "refuse"
+    outside: Literal["refuse", "clip"] = "refuse"
+    padding_epsilon: float = 1.0
+    percentile: float = 0.9
+
+
+class SolverDocument(_Strict):
+    """How the profile was found."""
+
+    model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
+
+    name: str
+    equilibrium: bool
+    rounds: int = Field(ge=0)
+    seconds: float = Field(ge=0)
 
 
 class Document(_Strict):
     """All of a mechanism but its weights."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    noise: str
-    scales: list[float] = Field(min_length=1)
-    weight_total: int = Field(ge=1, le=2**32)
+    noise: Literal["laplace"]
+    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=64)
+    weight_total: Literal[4294967296]
     epsilon: float = Field(gt=0)
-    draws: int = Field(ge=1)
-    cells: list[int]
-    scale_indices: list[int]
-    people: list[int]
-    settings: dict[str, Any]
-    solver: dict[str, Any]
+    draws: int = Field(ge=1, le=MOST_DRAWS)
+    cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    scale_indices: list[Annotated[int, Field(ge=0)]]
+    people: list[Annotated[int, Field(gt=0)]]
+    settings: SettingsDocument
+    solver: SolverDocument
+
+    @model_validator(mode="after")
+    def _groups_fit(self) -> Document:
+        groups = list(zip(self.cells, self.scale_indices, strict=True))
+        fit = (
+            len(groups) == len(self.people)
+            and groups == sorted(set(groups))
+            and max(self.cells) < self.axes[0].bins
+            and max(self.scale_indices) < len(self.scales)
+            and self.scales == sorted(self.scales)
+            and sum(self.people) <= MOST
+        )
+        if not fit:
+            raise ValueError("groups")
+        return self
 
 
 def digest_of(document: str, weights: bytes) -> str:
@@ -88,11 +133,13 @@ def read(path: Path) -> tuple[Document, Ints, str]:
         if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
             raise BadInput(f"The file {str(path)!r} was not saved by Equinoise.")
         (version,) = database.execute("PRAGMA user_version").fetchone()
-        if version != FORMAT:
+        if FORMAT < version < 1000:
             raise BadInput(
                 f"The file {str(path)!r} has format {version}; this version of Equinoise reads format {FORMAT}. "
                 "Upgrade Equinoise."
             )
+        if version != FORMAT:
+            raise BadInput(f"The file {str(path)!r} is damaged: it has no format.")
         stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
         try:
             text, digest = str(stored["document"]), str(stored["digest"])
@@ -107,16 +154,10 @@ def read(path: Path) -> tuple[Document, Ints, str]:
             where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
             raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
         groups, bins = len(document.people), document.axes[0].bins
-        lengths_agree = len(document.cells) == len(document.scale_indices) == groups
-        in_range = (
-            all(0 <= cell < bins for cell in document.cells)
-            and all(0 <= index < len(document.scales) for index in document.scale_indices)
-            and all(0 < count for count in document.people)
-            and sum(document.people) <= MOST
-        )
-        if not lengths_agree or not in_range or len(blob) != 8 * groups * bins:
-            raise BadInput(f"The file {str(path)!r} is damaged: its groups are not as they should be.")
-        ledger.read(database, digest)
+        if len(blob) != 8 * groups * bins:
+            raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")
+        if sum(release.draws for release in ledger.read(database, digest)) > document.draws:
+            raise BadInput(f"The file {str(path)!r} has been changed: more was released than it allows.")
         return document, np.frombuffer(blob, dtype="<i8").reshape(groups, bins), digest
 
 

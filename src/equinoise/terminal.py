@@ -18,7 +18,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from equinoise.audit import Audit
-from equinoise.errors import at_most
+from equinoise.errors import at_most, shown
 from equinoise.grid import Floats
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
@@ -38,11 +38,11 @@ METRIC_NAMES = {
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True)
+    return Console(highlight=False, soft_wrap=True, markup=False)
 
 
 def _notes() -> Console:
-    return Console(stderr=True, highlight=False, soft_wrap=True)
+    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ def metrics_table(mechanism: Mechanism) -> Table:
 def _certified(mechanism: Mechanism) -> str:
     certificate = mechanism.certificate()
     return (
-        f"[green]Certified[/green] in whole numbers, in both directions, for all {certificate.groups:,} groups of "
+        f"Certified in whole numbers, in both directions, for all {certificate.groups:,} groups of "
         f"people in all {certificate.cells:,} cells; worst loss {at_most(mechanism.worst_loss)}, half of the people "
         f"within {at_most(mechanism.loss_quantiles()['0.5'])}."
     )
@@ -121,7 +121,7 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
     console = _console()
     console.print(metrics_table(mechanism))
     console.print(_solved(mechanism))
-    console.print(_certified(mechanism))
+    console.print(_certified(mechanism), style="green")
     console.print(mechanism.promise)
     console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
     console.print(SECRET, style="dim")
@@ -161,13 +161,16 @@ def show_audit(found: Audit) -> None:
         console.print(
             "The histogram is this data's."
             if found.same_histogram
-            else "[red]The histogram is not this data's[/red]: the mechanism was made from other rows."
+            else "The histogram is not this data's: the mechanism was made from other rows.",
+            style=None if found.same_histogram else "red",
         )
+    if not found.same_kernel:
+        console.print("The weights are not those of the noise and scales that the file names.", style="red")
     if found.certificate.holds:
-        console.print(_certified(m))
+        console.print(_certified(m), style="green")
         console.print(m.promise)
     else:
-        console.print(f"[red]The certificate does not hold[/red]: {found.certificate.failure}. Nothing is promised.")
+        console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
     console.print(SECRET, style="dim")
 
 
@@ -175,8 +178,8 @@ def show_mechanism(mechanism: Mechanism) -> None:
     """What a mechanism consists of."""
     console, axis = _console(), mechanism.grid.axis
     console.print(
-        f"Column {axis.name!r}: bounds {axis.low:g} to {axis.high:g}, padded by {axis.padding:.5g} on either side, "
-        f"{axis.bins} bins of {axis.width:.5g}."
+        f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
+        f"either side, {axis.bins} bins of {axis.width:.5g}."
     )
     table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
     table.add_column("cell", justify="right")
@@ -205,7 +208,7 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
     )
     console.print(metrics_table(mechanism))
     console.print(_solved(mechanism))
-    console.print(_certified(mechanism))
+    console.print(_certified(mechanism), style="green")
     console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
     console.print(mechanism.promise)
     console.print(SECRET, style="dim")
