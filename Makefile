@@ -1,4 +1,4 @@
-# The front door. Every target makes its own virtual environment first; only Python 3.11+ and make are needed.
+# The front door. Every target makes its own virtual environment first; only Python 3.11+, make and a package index are needed.
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed

@@ -73,7 +73,7 @@ def solver_rows():
         base, _ = seconds(lambda few=few: to_equilibrium(few), 15)
         large, last = seconds(lambda many=many: to_equilibrium(many), 5)
         checked = many.is_equilibrium(last.profile)
-        yield f"best response, 1,844 people, {scales} scales", base, "1"
+        yield f"best response, 1,844 people, {scales} scales (again, beside the next line)", base, "1"
         yield (
             f"the same histogram times one million (checked equilibrium: {checked})",
             large,

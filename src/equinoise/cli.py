@@ -48,7 +48,11 @@ def json_option(command: Command) -> Command:
     short_help="Make a certified mechanism from a column of numbers.",
 )
 @click.argument("data", type=HIDDEN_FILE)
-@click.option("--column", multiple=True, help="The column of numbers; one row is one person.")
+@click.option(
+    "--column",
+    multiple=True,
+    help="The column of numbers; one row is one person. Left out: the one that --bounds names, or the only one.",
+)
 @click.option("--epsilon", type=float, required=True, help="The loss that everyone must stay within, for one draw.")
 @click.option("--out", type=HIDDEN_FILE, required=True, help="Where to save the mechanism. As secret as the data.")
 @click.option(
@@ -59,7 +63,7 @@ def json_option(command: Command) -> Command:
 @click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range.")
 @click.option(
     "--scales", default="wide", show_default=True,
-    help="Noise scales on offer: wide, paper, or numbers in data units such as 0.5,2,10.",
+    help="Noise scales on offer: wide, paper, or numbers in data units such as 50,500,20000.",
 )  # fmt: skip
 @click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")

@@ -210,14 +210,15 @@ def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "re
     if lost and missing == "refuse":
         raise BadInput(
             f"Column {rows.column!r} has {_many(found.get(MISSING, 0), 'missing ')} and "
-            f"{_many(found.get(INFINITE, 0), 'infinite ')}. Leave those rows out with --missing drop, or fill them in."
+            f"{_many(found.get(INFINITE, 0), 'infinite ')}. Leave those rows out with --missing drop "
+            "(in Python, missing='drop'), or fill them in."
         )
     below, above = found.get(BELOW, 0), found.get(ABOVE, 0)
     if (below or above) and outside == "refuse":
         raise BadInput(
             f"Column {rows.column!r} has {_many(below)} below {shown(axis.low)} and {_many(above)} above "
             f"{shown(axis.high)}. Widen the bounds, or move those values to the nearer bound "
-            "with --outside clip."
+            "with --outside clip (in Python, outside='clip')."
         )
     counts = np.zeros(axis.bins, dtype=np.int64)
     for c, n in found.items():

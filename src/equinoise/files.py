@@ -21,7 +21,9 @@ def check_writable(path: Path, *, source: Path, force: bool) -> None:
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
         if os.path.lexists(path) and not force:
-            raise BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force.")
+            raise BadInput(
+                f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
+            )
         if not path.absolute().parent.is_dir():
             raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")
         probe = path.absolute().parent / f".{secrets.token_hex(8)}.part"
@@ -49,7 +51,9 @@ def write_whole(path: Path, content: bytes, *, mode: int, force: bool) -> None:
             part.unlink(missing_ok=True)
         _sync_folder(path.absolute().parent)
     except FileExistsError:
-        raise BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force.") from None
+        raise BadInput(
+            f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
+        ) from None
     except OSError as error:
         raise _cannot_write(path, error) from None
 

@@ -78,7 +78,7 @@ class Game:
     def tolerance(self) -> float:
         """How much a move must add to N * KL to count as an improvement, per person moved.
 
-        That is 1e-12 of payoff, about the resolution of floating point, but never so much that all missed moves
+        That is 1e-12 of KL, about the resolution of floating point, but never so much that all missed moves
         together could lower KL by more than 1e-5: KL is convex, so if no single move gains more than t / N,
         all moves together gain at most t.
         """

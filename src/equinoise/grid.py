@@ -106,8 +106,9 @@ class Axis:
         return int(min(max(math.floor((value - self.padded_low) / self.width), 0), self.bins - 1))
 
     def midpoints(self) -> Floats:
-        """The released value of every bin, in data units."""
-        return self.padded_low + (np.arange(self.bins, dtype=np.float64) + 0.5) * self.width
+        """The released value of every bin, in data units, rounded to about a millionth of a bin."""
+        exact = self.padded_low + (np.arange(self.bins, dtype=np.float64) + 0.5) * self.width
+        return np.round(exact, 6 - math.floor(math.log10(self.width)))
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON shows them."""

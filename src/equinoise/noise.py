@@ -90,8 +90,8 @@ def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, e
             check(math.isfinite(unit * 3), "epsilon", "large enough for the paper's scales", epsilon)
             return tuple(m * unit for m in PAPER_MULTIPLIERS)
         raise BadInput(
-            f"The 'scales' parameter must be 'wide', 'paper' or numbers in data units, such as 0.5,2,10. "
-            f"Got {scales!r} instead."
+            f"The 'scales' parameter must be 'wide', 'paper' or numbers in data units, such as 50,500,20000 (in Python "
+            f"a list). Got {scales[:60]!r} instead."
         )
     values = sorted({float(scale) for scale in scales})
     check(len(values) > 0, "scales", "at least one number", list(scales))

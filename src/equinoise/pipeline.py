@@ -57,7 +57,7 @@ def optimize(
     )  # fmt: skip
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
     rows = counting.open_rows(data, column)
-    low, high = counting.find_bounds(rows) if bounds is None else bounds
+    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
     axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
@@ -76,6 +76,15 @@ def optimize(
         "percentile": float(percentile),
     }
     return Mechanism.from_solution(solution, draws=draws, settings=settings)
+
+
+def _two_numbers(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = bounds
+        return low + 0.0, high + 0.0
+    except (TypeError, ValueError):
+        check(False, "bounds", "two numbers, (low, high)", bounds)
+        raise
 
 
 def _check_people(histogram: Histogram) -> None:

@@ -167,7 +167,7 @@ def _settle_journal(path: Path, *, force: bool) -> None:
     if left_over and not force:
         raise BadInput(
             f"The file {str(left_over[0])!r} is left over from an interrupted release of another mechanism. "
-            "Name another file, or replace it with --force."
+            "Name another file, or replace it with --force (in Python, force=True)."
         )
     if left_over and path.exists():
         with suppress(BadInput), ledger.connect(path, to_write=True):

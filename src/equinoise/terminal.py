@@ -38,7 +38,8 @@ METRIC_NAMES = {
 
 
 def _console() -> Console:
-    return Console(highlight=False, soft_wrap=True, markup=False)
+    wide = None if sys.stdout.isatty() else 200
+    return Console(highlight=False, soft_wrap=True, markup=False, width=wide)
 
 
 def _notes() -> Console:
@@ -136,7 +137,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
         f"are spent, declared to cost {spent:,} x {at_most(mechanism.epsilon)} = {at_most(spent * mechanism.epsilon)} "
         "(basic composition)."
     )
-    console.print(mechanism.promise, style="dim")
+    console.print(f"{mechanism.promise} {SECRET}", style="dim")
 
 
 def show_audit(found: Audit) -> None:
