@@ -12,7 +12,7 @@ from equinoise.errors import BadInput
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram
 from equinoise.noise import laplace_kernel, scale_set
-from equinoise.solvers.best_response import best_response, rounds
+from equinoise.solvers.best_response import best_response, rounds, starts
 
 
 def height_game(heights, scales, epsilon, times=1):
@@ -105,6 +105,15 @@ def test_where_not_everyone_can_be_protected_it_still_ends_at_an_equilibrium():
     assert solution.equilibrium
     assert solution.protected < game.people
     assert solution.least_epsilon > 0.1
+
+
+def test_starts_are_the_largest_scale_where_it_protects_and_random_otherwise(heights):
+    easy, hard = height_game(heights, "wide", 1.0), small_game([1, 0, 0, 0, 30], [0.01, 0.02], 0.1)
+    first, second = starts(easy, 2, 0)
+    np.testing.assert_array_equal(first[0], easy.largest_scale_profile())
+    assert (second[0] != first[0]).any()
+    (only,) = starts(hard, 1, 0)
+    assert (only[0] != hard.largest_scale_profile()).any()
 
 
 def test_a_given_start_is_used_and_checked():

@@ -179,20 +179,23 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     mechanism = Mechanism.open(file)
     if out is not None:
         check_writable(out, source=file, force=force)
-    values = mechanism.sample(draws)
-    name = mechanism.grid.axis.name
-    rows = terminal.csv_rows(name, values) if out is not None or not as_json else ""
-    if out is not None:
-        write_whole(out, rows.encode(), mode=0o644, force=force)
-    elif not as_json:
-        sys.stdout.write(rows)
-        sys.stdout.flush()
+    name, rows = mechanism.grid.axis.name, []
+    with terminal.drawing(draws, quiet=as_json or (out is None and sys.stdout.isatty())) as seen:
+        values = seen(mechanism.stream(draws))
+        if out is not None:
+            lines = (text.encode() for text in terminal.csv_rows(name, values))
+            write_whole(out, lines, mode=0o644, force=force)
+        elif as_json:
+            rows = [value for part in values for value in part.tolist()]
+        else:
+            sys.stdout.writelines(terminal.csv_rows(name, values))
+            sys.stdout.flush()
     spent = mechanism.ledger.spent
     if as_json:
         terminal.print_json(
             {
                 "column": name,
-                "rows": values.tolist() if out is None else None,
+                "rows": rows if out is None else None,
                 "file": None if out is None else str(out),
                 "draws": draws,
                 "spent": spent,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -37,8 +37,8 @@ def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
     return out
 
 
-def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom) -> Ints:
-    """``size`` independent draws: a person uniformly, then a cell by that person's weights.
+def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
+    """``size`` independent draws, some at a time: a person uniformly, then a cell by that person's weights.
 
     ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``. Each group's running
     totals are shifted by g * total, so that one binary search serves all groups.
@@ -47,11 +47,8 @@ def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: Rando
         raise ValueError("there are too many people or groups to draw from exactly")
     last_person = np.cumsum(people)
     edges = (np.cumsum(weights, axis=1) + total * np.arange(len(people))[:, None]).ravel()
-    cells = np.empty(size, dtype=np.int64)
     for start in range(0, size, _CHUNK):
-        part = slice(start, min(start + _CHUNK, size))
-        length = part.stop - part.start
+        length = min(_CHUNK, size - start)
         group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
         target = group * total + uniform(total, length, source)
-        cells[part] = np.searchsorted(edges, target, side="right") % weights.shape[1]
-    return cells
+        yield np.searchsorted(edges, target, side="right") % weights.shape[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -33,14 +34,14 @@ def check_writable(path: Path, *, source: Path, force: bool) -> None:
         raise _cannot_write(path, error) from None
 
 
-def write_whole(path: Path, content: bytes, *, mode: int, force: bool) -> None:
+def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool) -> None:
     """Write beside the target, make it durable, then give it its name in one step; clean up on failure."""
     part = path.absolute().parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             with open(handle, "wb") as file:
-                file.write(content)
+                file.writelines(content)
                 file.flush()
                 os.fsync(file.fileno())
             if force:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -152,11 +153,16 @@ class Mechanism:
 
     def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
         """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
+        return np.concatenate(list(self.stream(n, source=source)))
+
+    def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
+        """The same, some at a time: for more draws than memory should hold. All are charged when it is called."""
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
-        cells = draw_cells(self.people, self.weights, self.weight_total, int(n), source)
-        return self.grid.axis.midpoints()[cells]
+        midpoints = self.grid.axis.midpoints()
+        drawn = draw_cells(self.people, self.weights, self.weight_total, int(n), source)
+        return (midpoints[cells] for cells in drawn)
 
     def certificate(self) -> Certificate:
         """The exact check, from the integers alone."""

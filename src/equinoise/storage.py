@@ -124,7 +124,7 @@ def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Relea
         content = database.serialize()
     finally:
         database.close()
-    write_whole(path, content, mode=0o600, force=force)
+    write_whole(path, [content], mode=0o600, force=force)
 
 
 def read(path: Path) -> tuple[Document, Ints, str]:

@@ -7,7 +7,7 @@ import io
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -78,13 +78,33 @@ def progress(restarts: int, *, quiet: bool) -> Iterator[Callable[[Round], None] 
         yield seen
 
 
-def csv_rows(name: str, values: Floats) -> str:
+@contextmanager
+def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
+    """A bar on the terminal while many draws are made."""
+    console = _notes()
+    if quiet or not console.is_terminal:
+        yield lambda values: values
+        return
+    with Progress(console=console, transient=True) as bar:
+        task = bar.add_task("Drawing", total=draws)
+
+        def watched(values: Iterator[Floats]) -> Iterator[Floats]:
+            for part in values:
+                yield part
+                bar.advance(task, len(part))
+
+        yield watched
+
+
+def csv_rows(name: str, values: Iterable[Floats]) -> Iterator[str]:
     """Drawn values as CSV, with a header. There are only as many different ones as cells."""
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow([name])
-    different, which = np.unique(values, return_inverse=True)
-    texts = np.array([repr(float(value)) for value in different])
-    return header.getvalue() + "\n".join(texts[which].tolist()) + "\n"
+    yield header.getvalue()
+    for part in values:
+        different, which = np.unique(part, return_inverse=True)
+        texts = np.array([repr(float(value)) for value in different])
+        yield "\n".join(texts[which].tolist()) + "\n"
 
 
 def metrics_table(mechanism: Mechanism) -> Table:

@@ -50,12 +50,15 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
 def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every restart.
 
-    The first is everyone at the largest scale, cells ascending: if that protects everyone, so does its end.
+    The first is everyone at the largest scale, cells ascending, if that protects everyone: then so does its end.
     The others are seeded random profiles visited in seeded random order.
     """
-    yield game.largest_scale_profile(), game.occupied
+    largest = game.largest_scale_profile()
+    protecting = game.payoff(largest).protected == game.people
+    if protecting:
+        yield largest, game.occupied
     choices = len(game.kernel.scales)
-    for restart in range(1, restarts):
+    for restart in range(int(protecting), restarts):
         random = np.random.default_rng([seed, restart])
         profile = random.multinomial(game.histogram.counts, np.full(choices, 1 / choices))
         yield profile, random.permutation(game.occupied)
@@ -80,7 +83,7 @@ def best_response(
     began = time.perf_counter()
     played = 0
     best: tuple[tuple[int, float], int, Ints] | None = None
-    least_epsilon = float("inf")
+    least_epsilon = float(game.losses(game.largest_scale_profile()).max())
     runs = starts(game, restarts, seed) if start is None else iter([(start, game.occupied)])
     for restart, (profile, order) in enumerate(runs):
         least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))

@@ -23,7 +23,8 @@ class Round:
 class Solution:
     """A profile of a game, and how it was found.
 
-    ``least_epsilon`` is the smallest worst loss of any profile at which a run began or ended.
+    ``least_epsilon`` is the smallest worst loss of everyone at the largest scale and of the profiles at which runs
+    began and ended.
     """
 
     game: Game
