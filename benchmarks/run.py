@@ -16,25 +16,8 @@ from rich.progress import track
 
 import equinoise
 from benchmarks import plain
-from equinoise.game import Game
-from equinoise.grid import Axis, Grid, Histogram
-from equinoise.noise import laplace_kernel, scale_set
+from benchmarks.heights import height_game, heights
 from equinoise.solvers.best_response import rounds
-
-
-def heights():
-    import moderndive
-
-    players = moderndive.load_basketball_athletes()
-    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
-    return men.unique("id", keep="first", maintain_order=True)["height"].to_numpy().astype(float)
-
-
-def height_game(scales, epsilon, times=1):
-    axis = Axis.padded("height", 163, 226)
-    counts = np.bincount([axis.cell_of(h) for h in heights()], minlength=axis.bins) * times
-    kernel = laplace_kernel(scale_set(scales, axis, epsilon), axis.bins)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
 
 
 def seconds(action, repeats):

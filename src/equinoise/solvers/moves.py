@@ -34,18 +34,21 @@ def compiled(signature: str) -> Any:
     return decorate
 
 
+@compiled(f"int64({TABLE},int64,int64,int64,int64,int64,int64)")
+def count_after(profile, k, v, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """People in (k, v) once ``block`` people of (cell, old) are at ``new``."""
+    if k != cell:
+        return profile[k, v]
+    return profile[k, v] - block * (v == old) + block * (v == new)
+
+
 @compiled(f"float64({ROWS},{TABLE},{INDICES},int64,int64,int64,int64,int64)")
 def sum_after(rows, profile, occupied, x, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """S[x] once ``block`` people of (cell, old) are at ``new``, added up anew: no cancellation."""
+    """S[x] after such a move, added up anew: no cancellation."""
     total = 0.0
     for k in occupied:
         for v in range(profile.shape[1]):
-            count = profile[k, v]
-            if k == cell:
-                if v == old:
-                    count -= block
-                if v == new:
-                    count += block
+            count = count_after(profile, k, v, cell, old, new, block)
             total += count * rows[v, k, x]
     return total
 
@@ -60,16 +63,11 @@ def add_exactly(high, low, term):  # type: ignore[no-untyped-def]
 
 @compiled(f"int64({ROWS},{TABLE},{INDICES},{FLOATS},float64,float64,int64,int64,int64,int64)")
 def unprotected_after(rows, profile, occupied, sums, upper, lower, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """People outside the condition once ``block`` people of (cell, old) are at ``new``; sums say so already."""
+    """People outside the condition after such a move; the sums are those after it already."""
     people = 0
     for k in occupied:
         for v in range(profile.shape[1]):
-            count = profile[k, v]
-            if k == cell:
-                if v == old:
-                    count -= block
-                if v == new:
-                    count += block
+            count = count_after(profile, k, v, cell, old, new, block)
             if count > 0:
                 for x in range(sums.shape[0]):
                     if rows[v, k, x] > upper * sums[x] or rows[v, k, x] < lower * sums[x]:

@@ -1,0 +1,28 @@
+"""The real column that tests and benchmarks share: heights of basketball players."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equinoise import Axis, Game, Grid, Histogram
+from equinoise.noise import laplace_kernel, scale_set
+
+BOUNDS = (163.0, 226.0)
+
+
+def heights():
+    """In cm, of the 1,844 men whose height and weight are known, one row each."""
+    import moderndive
+
+    players = moderndive.load_basketball_athletes()
+    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
+    return men.unique("id", keep="first", maintain_order=True)["height"].to_numpy().astype(float)
+
+
+def height_game(scales, epsilon, times=1, values=None):
+    """The game on the heights (or some of them), every person ``times`` over."""
+    axis = Axis.padded("height", *BOUNDS)
+    cells = [axis.cell_of(h) for h in (heights() if values is None else values)]
+    counts = np.bincount(cells, minlength=axis.bins) * times
+    kernel = laplace_kernel(scale_set(scales, axis, epsilon), axis.bins)
+    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
