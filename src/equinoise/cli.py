@@ -100,7 +100,7 @@ def optimize(
     check_writable(out, source=data, force=force)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotPublicWarning)
-        with terminal.progress(restarts, quiet=as_json) as seen:
+        with terminal.progress(restarts) as seen:
             mechanism = make(
                 data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
                 draws=draws, restarts=restarts, seed=seed, missing=missing, outside=outside,
@@ -180,7 +180,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     if out is not None:
         check_writable(out, source=file, force=force)
     name, rows = mechanism.grid.axis.name, []
-    with terminal.drawing(draws, quiet=as_json or (out is None and sys.stdout.isatty())) as seen:
+    with terminal.drawing(draws, quiet=out is None and sys.stdout.isatty()) as seen:
         values = seen(mechanism.stream(draws))
         if out is not None:
             lines = (text.encode() for text in terminal.csv_rows(name, values))
@@ -266,7 +266,7 @@ def demo(as_json: bool) -> None:
     from equinoise import demo as example
     from equinoise import terminal
 
-    with terminal.progress(8, quiet=as_json) as seen:
+    with terminal.progress(8) as seen:
         mechanism, rows = example.run(seen)
     if as_json:
         terminal.print_json({**_summary(mechanism), "rows": rows})

@@ -60,10 +60,10 @@ def _finite(value: Any) -> Any:
 
 
 @contextmanager
-def progress(restarts: int, *, quiet: bool) -> Iterator[Callable[[Round], None] | None]:
+def progress(restarts: int) -> Iterator[Callable[[Round], None] | None]:
     """A line on the terminal while the solver works: reading, then the run and round it is at."""
     console = _notes()
-    if quiet or not console.is_terminal:
+    if not console.is_terminal:
         yield None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
