@@ -18,6 +18,7 @@ import equinoise
 from benchmarks import plain
 from benchmarks.heights import height_game, heights
 from equinoise.solvers.best_response import rounds
+from equinoise.solvers.optimal import optimal
 
 
 def seconds(action, repeats):
@@ -50,6 +51,13 @@ def solver_rows():
         f"plain transcription, same start and order (same equilibrium: {same})",
         slow,
         f"{slow / fast:,.0f} times slower",
+    )
+    wide = height_game("wide", 1.0)
+    proving, found = seconds(lambda: optimal(wide), 1)
+    yield (
+        f"optimal, wide scales, epsilon 1 (proven: {found.settings['proven']}, KL {found.kl:.4f})",
+        proving,
+        f"{slow / proving:.1f} times faster than the plain transcription",
     )
     for scales in ("paper", "wide"):
         few, many = height_game(scales, 1.0), height_game(scales, 1.0, 10**6)

@@ -98,6 +98,16 @@ def test_the_three_steps_for_people(run, folder):
     assert "padded by" in out
 
 
+def test_the_optimal_solver_states_its_gap(run, folder):
+    made = json.loads(make(run, "--solver", "optimal", "--time-limit", "20", "--json"))
+    solver, kl = made["solver"], made["metrics"]["kl"]
+    assert solver["name"] == "optimal"
+    assert 0 <= solver["lower_bound"] <= kl
+    assert solver["gap"] == pytest.approx(kl - solver["lower_bound"], abs=1e-12)
+    assert solver["proven"] is True
+    assert "none can beat by more than" in run("show", "pay.eq")[1]
+
+
 def test_past_the_allowed_draws_nothing_is_released(run, folder):
     make(run, "--draws", "3")
     status, out, err = run("sample", "pay.eq", "-n", "4")
@@ -223,6 +233,9 @@ BAD = [
     ("draws zero", ["pay.csv"], ["--draws", "0"], "'draws' parameter must be"),
     ("restarts zero", ["pay.csv"], ["--restarts", "0"], "'restarts' parameter must be"),
     ("seed negative", ["pay.csv"], ["--seed", "-1"], "'seed' parameter must be"),
+    ("solver unknown", ["pay.csv"], ["--solver", "magic"], "'solver' parameter must be"),
+    ("time limit zero", ["pay.csv"], ["--time-limit", "0", "--solver", "optimal"], "positive number of seconds"),
+    ("time limit for best response", ["pay.csv"], ["--time-limit", "5"], "unless the solver is 'optimal'"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
     ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),
     ("out is the data", ["pay.csv"], ["--out", "pay.csv", "--force"], "is the file being read"),

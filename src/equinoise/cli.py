@@ -67,6 +67,11 @@ def json_option(command: Command) -> Command:
 )  # fmt: skip
 @click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
+@click.option(
+    "--solver", default="best-response", show_default=True,
+    help="best-response, or optimal: the best profile, with a proven gap.",
+)  # fmt: skip
+@click.option("--time-limit", type=float, help="Seconds for the optimal solver.  [default: 60]")
 @click.option("--restarts", type=int, default=8, show_default=True, help="Runs of the solver; the best is kept.")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
@@ -79,7 +84,8 @@ def json_option(command: Command) -> Command:
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, bins: int, scales: str, missing: str, outside: str, restarts: int, seed: int,
+    draws: int, bins: int, scales: str, missing: str, outside: str, solver: str,
+    time_limit: float | None, restarts: int, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Play the game on one column of DATA (CSV, TSV or Parquet) and save a certified mechanism.
@@ -89,6 +95,7 @@ def optimize(
       equinoise optimize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --out pay.eq
       equinoise optimize pay.csv --column pay --epsilon 0.5 --bounds pay 0 4000 --draws 10 \\
           --missing drop --outside clip --restarts 20 --out pay.eq
+      equinoise optimize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --solver optimal --out pay.eq
     """
     from equinoise import terminal
     from equinoise.files import check_writable
@@ -103,7 +110,8 @@ def optimize(
         with terminal.progress(restarts) as seen:
             mechanism = make(
                 data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-                draws=draws, restarts=restarts, seed=seed, missing=missing, outside=outside,
+                draws=draws, solver=solver, time_limit=time_limit, restarts=restarts, seed=seed, missing=missing,
+                outside=outside,
                 padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
             )  # fmt: skip
     said = [str(w.message) for w in caught if issubclass(w.category, NotPublicWarning)]

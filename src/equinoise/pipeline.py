@@ -19,6 +19,8 @@ from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.best_response import best_response
 
+SOLVERS = ("best-response", "optimal")
+
 
 def optimize(
     data: Any,
@@ -29,6 +31,8 @@ def optimize(
     bins: int = 101,
     scales: str | Sequence[float] = "wide",
     draws: int = 1,
+    solver: str = "best-response",
+    time_limit: float | None = None,
     restarts: int = 8,
     seed: int = 0,
     missing: str = "refuse",
@@ -42,7 +46,8 @@ def optimize(
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
     of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``start`` is a profile for the dynamics to start from, instead of the usual ones.
+    mechanism may ever release. ``solver`` is ``best-response`` or ``optimal``, the latter with a ``time_limit`` in
+    seconds (60). ``start`` is a profile for best response to start from, instead of the usual ones.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -56,6 +61,12 @@ def optimize(
         "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
     )  # fmt: skip
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
+    check(solver in SOLVERS, "solver", " or ".join(repr(name) for name in SOLVERS), solver)
+    if time_limit is not None:
+        check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
+        check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
+    if start is not None:
+        check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
     rows = counting.open_rows(data, column)
     low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
     axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
@@ -63,7 +74,13 @@ def optimize(
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
     _check_people(histogram)
     game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon))
-    solution = best_response(game, restarts=restarts, seed=seed, start=start, progress=progress)
+    if solver == "optimal":
+        from equinoise.solvers.optimal import TIME_LIMIT, optimal
+
+        limit = TIME_LIMIT if time_limit is None else time_limit
+        solution = optimal(game, time_limit=limit, restarts=restarts, seed=seed, progress=progress)
+    else:
+        solution = best_response(game, restarts=restarts, seed=seed, start=start, progress=progress)
     if solution.protected < game.people:
         raise _not_everyone(solution)
     settings = {

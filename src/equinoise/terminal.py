@@ -71,9 +71,8 @@ def progress(restarts: int) -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            bar.update(
-                task, description=f"Run {state.restart + 1} of {restarts}, round {state.number}: {state.moves:,} moves"
-            )
+            run = f"Run {state.restart + 1} of {restarts}, round {state.number}: {state.moves:,} moves"
+            bar.update(task, description=state.note or run)
 
         yield seen
 
@@ -131,10 +130,11 @@ def _certified(mechanism: Mechanism) -> str:
 def _solved(mechanism: Mechanism) -> str:
     solver = mechanism.solver
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
-    return (
-        f"{solver['name']}: {end} after {solver['rounds']:,} rounds in {solver['restarts']} runs, "
-        f"{solver['seconds']:.2g} s."
-    )
+    if solver["name"] == "optimal":
+        how = f"with a KL that none can beat by more than {at_most(solver['gap'])}"
+    else:
+        how = f"after {solver['rounds']:,} rounds in {solver['restarts']} runs"
+    return f"{solver['name']}: {end} {how}, {solver['seconds']:.2g} s."
 
 
 def show_optimized(mechanism: Mechanism, out: Path) -> None:

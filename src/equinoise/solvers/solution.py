@@ -17,6 +17,7 @@ class Round:
     number: int
     moves: int
     profile: Ints
+    note: str = ""
 
 
 @dataclass(frozen=True, eq=False)

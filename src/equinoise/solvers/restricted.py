@@ -1,0 +1,95 @@
+"""The program with only some pairs on offer, all of whose conditions are kept: no binaries are needed then.
+
+No solution here proves nothing (tolerances may be to blame); a solution is a candidate, to be checked like any other.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from highspy import HighsVarType, kHighsInf
+
+from equinoise.grid import Floats, Ints
+from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tangent, new_highs
+
+FEASIBLE = 2
+MORE_TANGENTS = (0.9, 0.95, 1.05, 1.1)
+STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
+"""Where the tangents of whole people lie: this many people around the fractions."""
+
+
+def best_fractions(program: Program, pairs: Ints) -> Floats | None:
+    """The best use of these pairs, and of those that ask for nothing more than these do."""
+    if len(pairs) == 0:
+        return None
+    pairs = np.flatnonzero((program.rows <= program.rows[pairs].max(axis=0)).all(axis=1))
+    highs = _build(program, pairs, program.mass[pairs], np.ones(len(program.occupied)))
+    if highs is None:
+        return None
+    many, cells = len(pairs), len(program.occupied)
+    for _ in range(12):
+        highs.run()
+        if highs.getInfo().primal_solution_status != FEASIBLE:
+            return None
+        values = np.array(highs.getSolution().col_value)
+        s, t = np.maximum(values[many : many + cells], 1e-6), values[many + cells :]
+        below = np.flatnonzero((-np.log(s) - t) * program.share > 1e-7)
+        for rank in below.tolist():
+            add_tangent(highs, many + cells + rank, many + rank, float(s[rank]))
+        if len(below) == 0:
+            break
+    fractions = np.zeros(len(program.rows))
+    fractions[pairs] = np.clip(values[:many], 0.0, 1.0)
+    return fractions
+
+
+def best_people(program: Program, fractions: Floats, seconds: float) -> Ints | None:
+    """The best whole people on the pairs that these fractions use, as far as the time allows."""
+    pairs = np.flatnonzero(fractions > 1e-7)
+    counts = program.counts[program.occupied].astype(np.float64)
+    highs = _build(program, pairs, program.rows[pairs], counts)
+    if highs is None:
+        return None
+    many, cells = len(pairs), len(program.occupied)
+    s = (fractions @ program.mass / program.unit)[program.occupied]
+    for rank in range(cells):
+        for step in STEPS:
+            add_tangent(highs, many + cells + rank, many + rank, max(float(s[rank] + step / counts[rank]), 0.01))
+    for column in range(many):
+        highs.changeColIntegrality(column, HighsVarType.kInteger)
+    highs.setOptionValue("time_limit", seconds)
+    highs.setOptionValue("mip_abs_gap", 2e-6)
+    highs.run()
+    if highs.getInfo().primal_solution_status != FEASIBLE:
+        return None
+    people = np.rint(np.array(highs.getSolution().col_value)[:many]).astype(np.int64)
+    profile = np.zeros((len(program.counts), len(program.game.kernel.scales)), dtype=np.int64)
+    profile[program.cells[pairs], program.scales[pairs]] = people
+    return profile if np.array_equal(profile.sum(axis=1), program.counts) else None
+
+
+def _build(program: Program, pairs: Ints, each: Floats, totals: Floats) -> Any:
+    """The linear program over the pairs: what one unit of each adds to S, and how many units each cell has."""
+    ranks = program.cell_rank[pairs]
+    if len(np.unique(ranks)) < len(program.occupied):
+        return None
+    highs, many, cells = new_highs(), len(pairs), len(program.occupied)
+    highs.addVars(many, np.zeros(many), totals[ranks])
+    highs.addVars(cells, np.zeros(cells), np.full(cells, kHighsInf))
+    highs.addVars(cells, np.full(cells, -50.0), np.full(cells, 50.0))
+    for rank, x in enumerate(program.occupied.tolist()):
+        highs.changeColCost(many + cells + rank, float(program.share[rank]))
+        mine = np.flatnonzero(ranks == rank)
+        add_row(highs, float(totals[rank]), float(totals[rank]), mine, np.ones(len(mine)))
+        terms = each[:, x] / program.unit[x]
+        kept = np.flatnonzero(terms > 1e-12)
+        add_row(highs, 0.0, 0.0, [*kept, many + rank], [*-terms[kept], 1.0])
+        for at in (*FIRST_TANGENTS, *MORE_TANGENTS):
+            add_tangent(highs, many + cells + rank, many + rank, at)
+    needed = program.rows[pairs].max(axis=0) / program.upper
+    for x in np.flatnonzero(needed > 0).tolist():
+        terms = each[:, x] / needed[x]
+        kept = np.flatnonzero(terms > 1e-9)
+        add_row(highs, 1 + 1e-7, kHighsInf, kept, np.minimum(terms[kept], 1e6))
+    return highs
