@@ -108,6 +108,15 @@ def test_the_optimal_solver_states_its_gap(run, folder):
     assert "none can beat by more than" in run("show", "pay.eq")[1]
 
 
+def test_the_genetic_solver_says_whether_it_is_an_equilibrium(run, folder):
+    made = json.loads(make(run, "--solver", "genetic", "--generations", "3", "--json"))
+    assert made["solver"]["name"] == "genetic"
+    assert made["solver"]["rounds"] == 3
+    assert made["solver"]["equilibrium"] is False
+    assert made["certificate"]["holds"] is True
+    assert "no equilibrium after 3 generations" in run("show", "pay.eq")[1]
+
+
 def test_past_the_allowed_draws_nothing_is_released(run, folder):
     make(run, "--draws", "3")
     status, out, err = run("sample", "pay.eq", "-n", "4")
@@ -235,6 +244,8 @@ BAD = [
     ("seed negative", ["pay.csv"], ["--seed", "-1"], "'seed' parameter must be"),
     ("solver unknown", ["pay.csv"], ["--solver", "magic"], "'solver' parameter must be"),
     ("time limit zero", ["pay.csv"], ["--time-limit", "0", "--solver", "optimal"], "positive number of seconds"),
+    ("generations for best response", ["pay.csv"], ["--generations", "5"], "unless the solver is 'genetic'"),
+    ("no generations", ["pay.csv"], ["--solver", "genetic", "--generations", "0"], "'generations' parameter must be"),
     ("time limit for best response", ["pay.csv"], ["--time-limit", "5"], "unless the solver is 'optimal'"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
     ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),

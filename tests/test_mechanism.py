@@ -92,7 +92,7 @@ def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
     profile = np.zeros((41, len(made.scales)), dtype=np.int64)
     profile[:, 0] = made.histogram  # everyone at the smallest scale
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
-        Mechanism.from_solution(Solution(game, profile, "none", False, 0, 0.0, 0.0))
+        Mechanism.from_solution(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
 
 
 def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(made, saved):
@@ -266,6 +266,8 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"noise": "[/x]"},
         {"settings": {"missing": [1]}},
         {"solver": {"equilibrium": "yes"}},
+        {"solver": {"restarts": None}},
+        {"solver": {"name": "optimal"}},
         {"weight_total": 2**52},
     ],
 )

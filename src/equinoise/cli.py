@@ -69,8 +69,9 @@ def json_option(command: Command) -> Command:
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
 @click.option(
     "--solver", default="best-response", show_default=True,
-    help="best-response, or optimal: the best profile, with a proven gap.",
+    help="best-response; optimal, the best profile with a proven gap; or genetic, the paper's other algorithm.",
 )  # fmt: skip
+@click.option("--generations", type=int, help="Generations of the genetic solver at most.  [default: 270]")
 @click.option("--time-limit", type=float, help="Seconds for the optimal solver.  [default: 60]")
 @click.option("--restarts", type=int, default=8, show_default=True, help="Runs of the solver; the best is kept.")
 @click.option(
@@ -85,7 +86,7 @@ def json_option(command: Command) -> Command:
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
     draws: int, bins: int, scales: str, missing: str, outside: str, solver: str,
-    time_limit: float | None, restarts: int, seed: int,
+    time_limit: float | None, generations: int | None, restarts: int, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Play the game on one column of DATA (CSV, TSV or Parquet) and save a certified mechanism.
@@ -110,8 +111,8 @@ def optimize(
         with terminal.progress(restarts) as seen:
             mechanism = make(
                 data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-                draws=draws, solver=solver, time_limit=time_limit, restarts=restarts, seed=seed, missing=missing,
-                outside=outside,
+                draws=draws, solver=solver, time_limit=time_limit, generations=generations, restarts=restarts,
+                seed=seed, missing=missing, outside=outside,
                 padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
             )  # fmt: skip
     said = [str(w.message) for w in caught if issubclass(w.category, NotPublicWarning)]

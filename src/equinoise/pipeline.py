@@ -19,7 +19,7 @@ from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.best_response import best_response
 
-SOLVERS = ("best-response", "optimal")
+SOLVERS = ("best-response", "genetic", "optimal")
 
 
 def optimize(
@@ -33,6 +33,7 @@ def optimize(
     draws: int = 1,
     solver: str = "best-response",
     time_limit: float | None = None,
+    generations: int | None = None,
     restarts: int = 8,
     seed: int = 0,
     missing: str = "refuse",
@@ -46,8 +47,9 @@ def optimize(
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
     of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``solver`` is ``best-response`` or ``optimal``, the latter with a ``time_limit`` in
-    seconds (60). ``start`` is a profile for best response to start from, instead of the usual ones.
+    mechanism may ever release. ``solver`` is ``best-response``, ``genetic`` (with a number of ``generations``, 270) or
+    ``optimal`` (with a ``time_limit`` in seconds, 60). ``start`` is a profile for best response to start from, instead
+    of the usual ones.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -61,10 +63,12 @@ def optimize(
         "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
     )  # fmt: skip
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
-    check(solver in SOLVERS, "solver", " or ".join(repr(name) for name in SOLVERS), solver)
+    check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
     if time_limit is not None:
         check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
         check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
+    if generations is not None:
+        check(solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
     rows = counting.open_rows(data, column)
@@ -79,6 +83,11 @@ def optimize(
 
         limit = TIME_LIMIT if time_limit is None else time_limit
         solution = optimal(game, time_limit=limit, restarts=restarts, seed=seed, progress=progress)
+    elif solver == "genetic":
+        from equinoise.solvers.genetic import GENERATIONS, genetic
+
+        many = GENERATIONS if generations is None else generations
+        solution = genetic(game, generations=many, seed=seed, progress=progress)
     else:
         solution = best_response(game, restarts=restarts, seed=seed, start=start, progress=progress)
     if solution.protected < game.people:

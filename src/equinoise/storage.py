@@ -63,10 +63,18 @@ class SolverDocument(_Strict):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
 
-    name: str
+    name: Literal["best-response", "genetic", "optimal"]
     equilibrium: bool
     rounds: int = Field(ge=0)
     seconds: float = Field(ge=0)
+
+    @model_validator(mode="after")
+    def _says_what_it_should(self) -> SolverDocument:
+        extra = self.model_extra or {}
+        wanted = {"best-response": {"restarts"}, "optimal": {"gap", "lower_bound"}, "genetic": {"generations"}}
+        if not all(isinstance(extra.get(key), int | float) for key in wanted[self.name]):
+            raise ValueError("solver")
+        return self
 
 
 class Document(_Strict):

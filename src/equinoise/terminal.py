@@ -132,6 +132,8 @@ def _solved(mechanism: Mechanism) -> str:
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal":
         how = f"with a KL that none can beat by more than {at_most(solver['gap'])}"
+    elif solver["name"] == "genetic":
+        how = f"after {solver['rounds']:,} generations"
     else:
         how = f"after {solver['rounds']:,} rounds in {solver['restarts']} runs"
     return f"{solver['name']}: {end} {how}, {solver['seconds']:.2g} s."

@@ -1,0 +1,138 @@
+"""The paper's approximated enumeration: a genetic algorithm over profiles, one gene per person (PyGAD).
+
+Fitness is the payoff, evaluated for the whole population at once on counts. There is no proof that it ends at an
+equilibrium, so its end is checked like any other.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from equinoise.errors import BadInput, check, is_whole
+from equinoise.game import Game
+from equinoise.grid import Floats, Ints
+from equinoise.solvers.solution import Round, Solution
+
+POPULATION, PARENTS, KEPT = 500, 10, 5
+MUTATION = 0.05
+GENERATIONS = 270
+PATIENCE = 50
+"""Generations without a better payoff after which it stops."""
+
+MOST_PEOPLE = 100_000
+"""A gene per person: more people than this would need gigabytes."""
+
+
+class Population:
+    """Payoffs of many profiles at once, each given as one scale per person."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        choices = len(game.kernel.scales)
+        self.ranks = np.repeat(np.arange(len(game.occupied)), game.histogram.counts[game.occupied])
+        self.pairs = len(game.occupied) * choices
+        self.choices = choices
+        cells, scales = np.repeat(game.occupied, choices), np.tile(np.arange(choices), len(game.occupied))
+        self.rows = game.rows[scales, cells]
+
+    def tables(self, genes: Ints) -> Ints:
+        """People per occupied (cell, scale), one row a chromosome."""
+        where = self.ranks[None, :] * self.choices + genes + np.arange(len(genes))[:, None] * self.pairs
+        return np.bincount(where.ravel(), minlength=len(genes) * self.pairs).reshape(len(genes), self.pairs)
+
+    def payoffs(self, genes: Ints) -> Floats:
+        """The game's payoff of every chromosome."""
+        game = self.game
+        tables = self.tables(genes)
+        sums = tables.astype(np.float64) @ self.rows
+        counts = game.histogram.counts[game.occupied]
+        p, q = counts / game.people, sums[:, game.occupied] / (float(game.people) * game.kernel.total)
+        divergence = (p * np.log(p / q)).sum(axis=1)
+        utility = np.clip(1 - divergence / math.log(game.histogram.grid.cells), 0.0, 1.0)
+        protected = np.array([int(table[self._within(table, s)].sum()) for table, s in zip(tables, sums, strict=True)])
+        return np.asarray(protected + utility)
+
+    def _within(self, table: Ints, sums: Floats) -> Any:
+        used = table > 0
+        rows = self.rows[used]
+        upper, lower = self.game.condition.upper * sums, self.game.condition.lower * sums
+        within = used.copy()
+        within[used] = ((rows <= upper) & (rows >= lower)).all(axis=1)
+        return within
+
+    def profile(self, genes: Ints) -> Ints:
+        """One chromosome as a profile of the game."""
+        profile = np.zeros((self.game.histogram.grid.cells, self.choices), dtype=np.int64)
+        profile[self.game.occupied] = self.tables(genes[None, :])[0].reshape(-1, self.choices)
+        return profile
+
+
+def genetic(
+    game: Game,
+    *,
+    generations: int = GENERATIONS,
+    seed: int = 0,
+    progress: Callable[[Round], None] | None = None,
+) -> Solution:
+    """The fittest profile of the last generation, with the paper's settings."""
+    import pygad
+
+    check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
+    check(is_whole(seed, 0, 2**32 - 1), "seed", "a whole number from 0 to 4294967295", seed)
+    if game.people > MOST_PEOPLE:
+        raise BadInput(
+            f"The genetic solver keeps a gene for each person and takes at most {MOST_PEOPLE:,} people. "
+            f"There are {game.people:,}: use best response or optimal."
+        )
+    began = time.perf_counter()
+    population, random = Population(game), np.random.default_rng([seed, 1])
+    best, since = -math.inf, 0
+
+    def mutate(offspring: Ints, _: Any) -> Ints:
+        chosen = random.random(offspring.shape) < MUTATION
+        offspring[chosen] = random.integers(0, population.choices, int(chosen.sum()))
+        return offspring
+
+    def after(algorithm: Any) -> str | None:
+        nonlocal best, since
+        now = float(algorithm.last_generation_fitness.max())
+        best, since = (now, 0) if now > best else (best, since + 1)
+        if progress is not None:
+            note = f"Generation {algorithm.generations_completed}: payoff {best:.6f}"
+            progress(Round(0, algorithm.generations_completed, 0, np.zeros((0, 0), dtype=np.int64), note))
+        return "stop" if since >= PATIENCE else None
+
+    algorithm = pygad.GA(
+        num_generations=int(generations),
+        num_parents_mating=PARENTS,
+        initial_population=random.integers(0, population.choices, (POPULATION, game.people)),
+        gene_type=int,
+        fitness_func=lambda _, genes, __: population.payoffs(np.asarray(genes, dtype=np.int64)).tolist(),
+        fitness_batch_size=POPULATION,
+        parent_selection_type="sss",
+        keep_parents=KEPT,
+        keep_elitism=0,
+        crossover_type="two_points",
+        mutation_type=mutate,
+        on_generation=after,
+        random_seed=int(seed),
+        suppress_warnings=True,
+    )
+    algorithm.run()
+    genes = np.asarray(algorithm.population, dtype=np.int64)
+    end = population.profile(genes[int(np.argmax(population.payoffs(genes)))])
+    return Solution(
+        game=game,
+        profile=end,
+        name="genetic",
+        equilibrium=game.is_equilibrium(end),
+        rounds=int(algorithm.generations_completed),
+        seconds=time.perf_counter() - began,
+        least_epsilon=float(game.losses(end).max()),
+        settings={"seed": int(seed), "generations": int(generations)},
+    )

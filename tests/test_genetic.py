@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from conftest import small_game
+from hypothesis import given
+from hypothesis import strategies as st
+from test_game import counts, epsilons, scale_sets
+
+from equinoise.errors import BadInput
+from equinoise.solvers import genetic as module
+from equinoise.solvers.genetic import Population, genetic
+
+
+@given(counts, scale_sets, epsilons, st.integers(0, 99))
+def test_fitness_of_a_population_is_the_payoff_of_each_chromosome(counts, scales, epsilon, seed):
+    game = small_game(counts, scales, epsilon)
+    population = Population(game)
+    genes = np.random.default_rng(seed).integers(0, len(scales), (5, game.people))
+    for fitness, chromosome in zip(population.payoffs(genes), genes, strict=True):
+        profile = game.check_profile(population.profile(chromosome))
+        assert fitness == pytest.approx(game.payoff(profile).value, abs=1e-9)
+
+
+def test_it_gets_better_and_repeats_with_the_seed():
+    game = small_game([1, 5, 20, 40, 20, 5, 2], [0.01, 0.05, 0.3, 3.0], 1.0)
+    seen = []
+    few, many = genetic(game, generations=2), genetic(game, generations=60, progress=seen.append)
+    assert many.game.payoff(many.profile).value > few.game.payoff(few.profile).value
+    np.testing.assert_array_equal(many.profile, genetic(game, generations=60).profile)
+    assert [state.number for state in seen] == list(range(1, many.rounds + 1))
+    assert many.equilibrium == game.is_equilibrium(many.profile)
+
+
+def test_it_stops_when_nothing_gets_better(monkeypatch):
+    monkeypatch.setattr(module, "PATIENCE", 5)
+    solution = genetic(small_game([1, 2], [0.1, 1.0], 1.0), generations=500)
+    assert solution.rounds < 30
+    assert solution.equilibrium
+
+
+def test_too_many_people_are_refused():
+    with pytest.raises(BadInput, match="at most 100,000 people"):
+        genetic(small_game([100_000, 1], [0.1, 1.0], 1.0))
