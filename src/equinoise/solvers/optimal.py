@@ -109,14 +109,9 @@ class _Search:
             if polished is not None:
                 self._offer(polished)
         program.drop_slack_cuts()
-        with_people = False
-        while not self.closed and self.left > 0.2:
-            if program.forbid_violations(fractions) == 0:
-                if with_people:
-                    return
-                program.whole_people_in_small_cells()
-                with_people = True
-            found = program.solve(self.left, self.target / 3)
+        program.whole_people_in_small_cells()
+        while not self.closed and self.left > 0.2 and program.forbid_violations(fractions) > 0:
+            found = program.solve(0.8 * self.left, self.target / 3)
             if found is None:
                 return
             self.bound, fractions = max(self.bound, found[0]), found[1]
@@ -153,11 +148,13 @@ class _Search:
         self._offer(fractions)
 
     def _offer(self, fractions: Floats) -> None:
-        """Make fractions whole in two ways, let everyone respond, and keep the best that protects everyone."""
-        whole = best_people(self.program, fractions, min(2.0, max(self.left, 0.1)))
-        for profile in (self.program.rounded(fractions), whole):
-            if profile is not None:
-                self._keep(profile)
+        """Make fractions whole in several ways, let everyone respond, and keep the best that protects everyone."""
+        self._keep(self.program.rounded(fractions))
+        for least in (0.5, 0.1, 1e-4):
+            if self.left > 0.2:
+                whole = best_people(self.program, fractions, least, min(2.0, self.left / 3))
+                if whole is not None:
+                    self._keep(whole)
 
     def _keep(self, profile: Ints) -> None:
         for state in rounds(self.game, profile):

@@ -18,7 +18,7 @@ from equinoise.game import Game
 from equinoise.grid import Floats, Ints
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
-SMALL_CELL = 10
+SMALL_CELL = 3
 """Cells of up to this many people get whole people in the program."""
 
 

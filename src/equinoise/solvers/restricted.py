@@ -44,9 +44,9 @@ def best_fractions(program: Program, pairs: Ints) -> Floats | None:
     return fractions
 
 
-def best_people(program: Program, fractions: Floats, seconds: float) -> Ints | None:
-    """The best whole people on the pairs that these fractions use, as far as the time allows."""
-    pairs = np.flatnonzero(fractions > 1e-7)
+def best_people(program: Program, fractions: Floats, least: float, seconds: float) -> Ints | None:
+    """The best whole people on the pairs where these fractions have more than ``least``, as far as the time allows."""
+    pairs = np.flatnonzero(fractions * program.counts[program.cells] > least)
     counts = program.counts[program.occupied].astype(np.float64)
     highs = _build(program, pairs, program.rows[pairs], counts)
     if highs is None:
