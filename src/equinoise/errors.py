@@ -5,6 +5,8 @@ The command line exits with 2 for the first kind and with 1 for the second.
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, Context
 from numbers import Integral
 from typing import Any
 
@@ -34,11 +36,10 @@ class NotPublicWarning(UserWarning):
 
 
 def at_most(value: float) -> str:
-    """A number as people read it, never below what it is: the fewest digits, six at least, that do not round down."""
-    for digits in range(6, 17):
-        if float(shown := f"{value:.{digits}g}") >= value:
-            return shown
-    return repr(value)
+    """A number as people read it, six digits, rounded up: what is said to be an upper bound must be one."""
+    if not math.isfinite(value) or float(f"{value:g}") == value:
+        return f"{value:g}"
+    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(value):g}"
 
 
 def shown(value: float) -> str:

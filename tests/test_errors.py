@@ -1,0 +1,39 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equinoise.errors import BadInput, at_most, check, is_whole, shown
+
+
+@given(st.floats(1e-12, 1e12))
+def test_an_upper_bound_is_never_rounded_down_and_stays_short(value):
+    said = at_most(value)
+    assert value <= float(said) <= value * (1 + 1e-4)
+    assert len(said) <= 13
+
+
+@pytest.mark.parametrize(
+    ("value", "said"), [(1.0, "1"), (0.3, "0.3"), (1 / 3, "0.333334"), (1.0000004, "1.00001"), (math.inf, "inf")]
+)
+def test_upper_bounds_as_people_read_them(value, said):
+    assert at_most(value) == said
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_shown_is_that_number(value):
+    assert float(shown(value)) == value
+
+
+def test_whole_numbers_are_no_truth_values_and_no_floats():
+    assert is_whole(3, 1, 5)
+    assert is_whole(np.int8(3), 1, 5)
+    assert not any(is_whole(value, 0, 5) for value in (True, 3.0, "3", 6, -1, None))
+
+
+def test_a_refusal_names_the_parameter_and_does_not_echo_without_end():
+    with pytest.raises(BadInput, match="The 'bins' parameter must be even") as caught:
+        check(False, "bins", "even", "9" * 5000)
+    assert len(str(caught.value)) < 150
