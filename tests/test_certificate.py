@@ -49,17 +49,19 @@ def test_certificate_agrees_with_brute_force_in_fractions(mechanism, epsilon):
     assert found.holds == (found.failure is None)
 
 
-@given(st.integers(2, 6), st.integers(1, 40), epsilons)
-def test_certificate_agrees_with_brute_force_near_the_edge(cells, extra, epsilon):
-    """Nearly equal rows put the ratio close to e^epsilon, where floats would not tell."""
-    n = 3
-    bound = exp_lower_bound(epsilon)
-    edge = int((1 - Fraction(n - 1, n) / bound) * n * 2**20)
+@pytest.mark.parametrize("epsilon", [0.01, 0.1, math.log(1.5), 0.7, 1.0, 2.0, 5.0])
+def test_certificate_agrees_with_brute_force_to_the_last_unit(epsilon):
+    """W <= c S with S = W + 2^21 puts the edge at W = c / (1 - c) 2^21, where floats would not tell."""
+    c = 1 - Fraction(2, 3) / exp_lower_bound(epsilon)
+    edge = int(c / (1 - c) * 2**21)
+    verdicts = []
     for w in (edge - 1, edge, edge + 1):
         rows = [[w, 2**32 - w]] + [[2**20, 2**32 - 2**20]] * 2
-        assert certify([1, 1, 1], np.array(rows), 2**32, epsilon).holds == holds_by_brute_force(
-            [1, 1, 1], rows, epsilon
-        )
+        verdicts.append(certify([1, 1, 1], np.array(rows), 2**32, epsilon).holds)
+        assert verdicts[-1] == holds_by_brute_force([1, 1, 1], rows, epsilon)
+    assert not verdicts[2]
+    if epsilon > math.log(1.5):
+        assert verdicts[:2] == [True, True]
 
 
 @pytest.mark.parametrize("epsilon", [1e-300, 1e-9, 0.1, 1 / 3, 1.0, math.e, 10.0, 63.9, 64.0, 700.0, 1e308])

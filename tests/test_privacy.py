@@ -57,4 +57,4 @@ def test_only_the_person_there_means_infinite_loss_and_nobody_means_none():
     rows = np.array([[4.0, 0.0, 0.0], [0.0, 4.0, 0.0], [0.0, 4.0, 0.0]])
     found = losses(rows, rows.sum(axis=0), 3)
     assert math.isinf(found[0])
-    assert math.isclose(found[1], math.log((8 / 3) / (4 / 2)), rel_tol=1e-12) or found[1] == math.log(3 / 2)
+    assert math.isclose(found[1], math.log(3 / 2), rel_tol=1e-12)  # less likely with them where they never come out

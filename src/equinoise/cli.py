@@ -11,19 +11,16 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from equinoise import __version__
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
 
-if TYPE_CHECKING:
-    from equinoise.mechanism import Mechanism
-
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
 Command = TypeVar("Command", bound=Callable[..., Any])
-HIDDEN_FILE = click.Path(path_type=Path)
+FILE_PATH = click.Path(path_type=Path)
 
 
 @click.group(
@@ -47,14 +44,14 @@ def json_option(command: Command) -> Command:
     epilog=EPILOG,
     short_help="Make a certified mechanism from a column of numbers.",
 )
-@click.argument("data", type=HIDDEN_FILE)
+@click.argument("data", type=FILE_PATH)
 @click.option(
     "--column",
     multiple=True,
     help="The column of numbers; one row is one person. Left out: the one that --bounds names, or the only one.",
 )
 @click.option("--epsilon", type=float, required=True, help="The loss that everyone must stay within, for one draw.")
-@click.option("--out", type=HIDDEN_FILE, required=True, help="Where to save the mechanism. As secret as the data.")
+@click.option("--out", type=FILE_PATH, required=True, help="Where to save the mechanism. As secret as the data.")
 @click.option(
     "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
     help="Public limits of the column. Left out, they are read off the data, with a warning.",
@@ -120,7 +117,7 @@ def optimize(
         click.echo(f"Warning: {warning}", err=True)
     mechanism.save(out, force=force)
     if as_json:
-        terminal.print_json({**_summary(mechanism), "file": str(out), "warnings": said})
+        terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": said})
     else:
         terminal.show_optimized(mechanism, out)
 
@@ -145,29 +142,10 @@ def _scales(text: str) -> str | list[float]:
         return text  # refused where the names are known
 
 
-def _summary(mechanism: Mechanism) -> dict[str, Any]:
-    import numpy as np
-
-    each = mechanism.losses()
-    return {
-        "people": mechanism.total_people,
-        "cells": mechanism.grid.cells,
-        "protected": int(mechanism.people[np.asarray(each) <= mechanism.epsilon].sum()),
-        "epsilon": mechanism.epsilon,
-        "draws": mechanism.draws,
-        "worst_loss": mechanism.worst_loss,
-        "metrics": mechanism.metrics(),
-        "baseline": mechanism.baseline(),
-        "certificate": mechanism.certificate().to_json(),
-        "solver": mechanism.solver,
-        "promise": mechanism.promise,
-    }
-
-
 @cli.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")
-@click.argument("file", type=HIDDEN_FILE)
+@click.argument("file", type=FILE_PATH)
 @click.option("-n", "draws", type=int, default=1, show_default=True, help="How many draws to release.")
-@click.option("--out", type=HIDDEN_FILE, help="A CSV file for the rows, instead of stdout.")
+@click.option("--out", type=FILE_PATH, help="A CSV file for the rows, instead of stdout.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
 @json_option
 def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool) -> None:
@@ -218,8 +196,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 
 
 @cli.command(epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
-@click.argument("file", type=HIDDEN_FILE)
-@click.option("--data", type=HIDDEN_FILE, help="Also check that the histogram is this data's.")
+@click.argument("file", type=FILE_PATH)
+@click.option("--data", type=FILE_PATH, help="Also check that the histogram is this data's.")
 @json_option
 def audit(file: Path, data: Path | None, as_json: bool) -> None:
     """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
@@ -242,7 +220,7 @@ def audit(file: Path, data: Path | None, as_json: bool) -> None:
 
 
 @cli.command(epilog=EPILOG, short_help="Show what a saved mechanism consists of.")
-@click.argument("file", type=HIDDEN_FILE)
+@click.argument("file", type=FILE_PATH)
 @json_option
 def show(file: Path, as_json: bool) -> None:
     """Show the grid, the scales and the profile of FILE: enough to compute its output and every loss again.
@@ -265,7 +243,7 @@ def show(file: Path, as_json: bool) -> None:
 @cli.command(epilog=EPILOG, short_help="The whole job on a real column of pay.")
 @json_option
 def demo(as_json: bool) -> None:
-    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, audit, sample.
+    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample.
 
     \b
     Examples:
@@ -275,10 +253,10 @@ def demo(as_json: bool) -> None:
     from equinoise import demo as example
     from equinoise import terminal
 
-    with terminal.progress(8) as seen:
+    with terminal.progress(example.RESTARTS) as seen:
         mechanism, rows = example.run(seen)
     if as_json:
-        terminal.print_json({**_summary(mechanism), "rows": rows})
+        terminal.print_json({**mechanism.summary(), "rows": rows})
     else:
         terminal.show_demo(mechanism, rows)
 

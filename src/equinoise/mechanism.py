@@ -240,6 +240,22 @@ class Mechanism:
             "other noise."
         )
 
+    def summary(self) -> dict[str, Any]:
+        """What was reached and at what cost, without the mechanism itself."""
+        return {
+            "people": self.total_people,
+            "cells": self.grid.cells,
+            "protected": int(self.people[self.losses() <= self.epsilon].sum()),
+            "epsilon": self.epsilon,
+            "draws": self.draws,
+            "worst_loss": self.worst_loss,
+            "metrics": self.metrics(),
+            "baseline": self.baseline(),
+            "certificate": self.certificate().to_json(),
+            "solver": self.solver,
+            "promise": self.promise,
+        }
+
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""
         return {
