@@ -233,11 +233,13 @@ class Mechanism:
             else f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {at_most(self.epsilon)} = "
             f"{at_most(self.draws * self.epsilon)} together (basic composition)."
         )
+        public = self.settings.get("public_bounds", True)
+        bounds = "" if public else " The bounds were read off the data and are not private."
         return (
             f"Fixed-noise tier: for one draw, the privacy loss of each of the {self.total_people:,} people in this "
             f"dataset is at most {at_most(self.epsilon)} (per-instance DP: that person removed, everyone else's noise "
             f"held fixed).{many} It is not differential privacy: without that person the game would have chosen "
-            "other noise."
+            f"other noise.{bounds}"
         )
 
     def summary(self) -> dict[str, Any]:
