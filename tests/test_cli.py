@@ -12,7 +12,7 @@ import pytest
 from equinoise import cli
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
-OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--restarts", "2", "--bins", "41"]
+OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
 
 
 @pytest.fixture
@@ -106,6 +106,15 @@ def test_the_optimal_solver_states_its_gap(run, folder):
     assert solver["gap"] == pytest.approx(kl - solver["lower_bound"], abs=1e-12)
     assert solver["proven"] is True
     assert "none can beat by more than" in run("show", "pay.eq")[1]
+
+
+@pytest.mark.parametrize("utility", ["js", "tv", "wasserstein", "moments:3"])
+def test_another_utility_and_adaptive_scales(run, folder, utility):
+    make(run, "--utility", utility, "--scales", "adaptive")
+    shown = json.loads(run("show", "pay.eq", "--json")[1])
+    assert shown["settings"]["utility"] == utility
+    assert shown["settings"]["scales"] == "adaptive"
+    assert run("audit", "pay.eq", "--data", "pay.csv")[0] == 0
 
 
 def test_the_genetic_solver_says_whether_it_is_an_equilibrium(run, folder):
@@ -236,7 +245,7 @@ BAD = [
     ("scales negative", ["pay.csv"], ["--scales", "1,-2"], "'scales' parameter must be"),
     ("scales NaN", ["pay.csv"], ["--scales", "nan"], "'scales' parameter must be"),
     ("scales infinite", ["pay.csv"], ["--scales", "inf"], "'scales' parameter must be"),
-    ("scales unknown", ["pay.csv"], ["--scales", "tall"], "'wide', 'paper' or numbers"),
+    ("scales unknown", ["pay.csv"], ["--scales", "tall"], "'wide', 'adaptive', 'paper' or numbers"),
     ("one bin", ["pay.csv"], ["--bins", "1"], "'bins' parameter must be"),
     ("values near 1e308", ["huge.csv"], ["no bounds"], "Rescale"),
     ("draws zero", ["pay.csv"], ["--draws", "0"], "'draws' parameter must be"),
@@ -247,6 +256,9 @@ BAD = [
     ("generations for best response", ["pay.csv"], ["--generations", "5"], "unless the solver is 'genetic'"),
     ("no generations", ["pay.csv"], ["--solver", "genetic", "--generations", "0"], "'generations' parameter must be"),
     ("time limit for best response", ["pay.csv"], ["--time-limit", "5"], "unless the solver is 'optimal'"),
+    ("restarts for genetic", ["pay.csv"], ["--solver", "genetic", "--restarts", "3"], "with the genetic solver"),
+    ("utility unknown", ["pay.csv"], ["--utility", "moments:0"], "'utility' parameter must be"),
+    ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "does not offer"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
     ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),
     ("out is the data", ["pay.csv"], ["--out", "pay.csv", "--force"], "is the file being read"),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_game import counts, epsilons, scale_sets
 
-from equinoise.errors import BadInput
+from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.solvers import genetic as module
 from equinoise.solvers.genetic import Population, genetic
 
@@ -35,6 +35,17 @@ def test_it_stops_when_nothing_gets_better(monkeypatch):
     solution = genetic(small_game([1, 2], [0.1, 1.0], 1.0), generations=500)
     assert solution.rounds < 30
     assert solution.equilibrium
+
+
+@pytest.mark.parametrize("failure", [ValueError("no fitness"), SystemExit(-1)])
+def test_a_failing_pygad_is_a_sentence(monkeypatch, capfd, failure):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(Population, "payoffs", fail)
+    with pytest.raises(PromiseNotMet, match="failed inside PyGAD"):
+        genetic(small_game([1, 2], [0.1, 1.0], 1.0), generations=2)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_too_many_people_are_refused():

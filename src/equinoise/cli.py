@@ -60,7 +60,12 @@ def json_option(command: Command) -> Command:
 @click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range.")
 @click.option(
     "--scales", default="wide", show_default=True,
-    help="Noise scales on offer: wide, paper, or numbers in data units such as 50,500,20000.",
+    help="Noise scales on offer: wide; adaptive, new ones next to those in use; paper; or numbers in data units such "
+    "as 50,500,20000.",
+)  # fmt: skip
+@click.option(
+    "--utility", default="kl", show_default=True,
+    help="What closeness to the original means: kl, js, tv, wasserstein or moments:N, the first N moments.",
 )  # fmt: skip
 @click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
@@ -70,7 +75,7 @@ def json_option(command: Command) -> Command:
 )  # fmt: skip
 @click.option("--generations", type=int, help="Generations of the genetic solver at most.  [default: 270]")
 @click.option("--time-limit", type=float, help="Seconds for the optimal solver.  [default: 60]")
-@click.option("--restarts", type=int, default=8, show_default=True, help="Runs of the solver; the best is kept.")
+@click.option("--restarts", type=int, help="Runs of best response; the best is kept.  [default: 8]")
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
 )
@@ -82,8 +87,8 @@ def json_option(command: Command) -> Command:
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, bins: int, scales: str, missing: str, outside: str, solver: str,
-    time_limit: float | None, generations: int | None, restarts: int, seed: int,
+    draws: int, bins: int, scales: str, utility: str, missing: str, outside: str, solver: str,
+    time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Play the game on one column of DATA (CSV, TSV or Parquet) and save a certified mechanism.
@@ -105,11 +110,11 @@ def optimize(
     check_writable(out, source=data, force=force)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", NotPublicWarning)
-        with terminal.progress(restarts) as seen:
+        with terminal.progress() as seen:
             mechanism = make(
                 data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-                draws=draws, solver=solver, time_limit=time_limit, generations=generations, restarts=restarts,
-                seed=seed, missing=missing, outside=outside,
+                utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
+                restarts=restarts, seed=seed, missing=missing, outside=outside,
                 padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
             )  # fmt: skip
     said = [str(w.message) for w in caught if issubclass(w.category, NotPublicWarning)]
@@ -134,7 +139,7 @@ def _bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> t
 
 
 def _scales(text: str) -> str | list[float]:
-    if text in {"wide", "paper"}:
+    if text in {"wide", "adaptive", "paper"}:
         return text
     try:
         return [float(part) for part in text.split(",")]
@@ -253,7 +258,7 @@ def demo(as_json: bool) -> None:
     from equinoise import demo as example
     from equinoise import terminal
 
-    with terminal.progress(example.RESTARTS) as seen:
+    with terminal.progress() as seen:
         mechanism, rows = example.run(seen)
     if as_json:
         terminal.print_json({**mechanism.summary(), "rows": rows})

@@ -15,7 +15,6 @@ from equinoise.solvers import Round
 COLUMN = "wage"
 BOUNDS = (0.0, 4000.0)
 DRAWS = 5
-RESTARTS = 8
 
 
 def pay() -> Any:
@@ -29,7 +28,7 @@ def pay() -> Any:
 
 def run(progress: Callable[[Round], None] | None = None) -> tuple[Mechanism, list[float]]:
     """Optimize at epsilon 1, save, open the saved file and release a few draws from it."""
-    made = optimize(pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, draws=DRAWS, restarts=RESTARTS, progress=progress)
+    made = optimize(pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, draws=DRAWS, progress=progress)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "pay.eq"
         made.save(file)

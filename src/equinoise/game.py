@@ -3,8 +3,8 @@
 A profile a[k, v] says how many of the people in cell k use scale v. People in the same cell with the same
 scale are interchangeable, so this table is the whole per-person game, whatever the number of people.
 
-The payoff is the number of people whose loss is within epsilon, plus 1 - KL(p || q) / ln K clamped to [0, 1].
-Protection comes first: utility can never outweigh one person.
+The payoff is the number of people whose loss is within epsilon, plus a utility in [0, 1]: 1 - KL(p || q) / ln K, unless
+another one is asked for. Protection comes first: utility can never outweigh one person.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ import numpy as np
 
 from equinoise.errors import BadInput, check
 from equinoise.grid import Floats, Histogram, Ints
-from equinoise.metrics import kl
 from equinoise.noise import Kernel
 from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PureCondition, losses
+from equinoise.utility import LINEAR, Utility, named
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,7 @@ class Game:
     histogram: Histogram
     kernel: Kernel
     epsilon: float
+    utility: str = "kl"
 
     def __post_init__(self) -> None:
         check(
@@ -53,6 +54,7 @@ class Game:
                 f"At least two people are needed, because a loss compares the data with and without a person. "
                 f"There {'is' if self.people == 1 else 'are'} {self.people}."
             )
+        assert self.closeness.name == self.utility  # refuses a name that is none
 
     @cached_property
     def people(self) -> int:
@@ -65,6 +67,11 @@ class Game:
         return PureCondition(self.epsilon, self.people)
 
     @cached_property
+    def closeness(self) -> Utility:
+        """The utility's maths."""
+        return named(self.utility, self.histogram.grid.cells)
+
+    @cached_property
     def occupied(self) -> Ints:
         """The cells that have anyone in them, ascending."""
         return np.flatnonzero(self.histogram.counts)
@@ -74,15 +81,20 @@ class Game:
         """The kernel's weights as floats (exact: they are below 2^53)."""
         return self.kernel.weights.astype(np.float64)
 
+    @cached_property
+    def features(self) -> Floats:
+        """What one person of each (scale, cell) adds to the utility's linear features; none for KL and JS."""
+        return np.ascontiguousarray(self.rows @ self.closeness.features.T / self.kernel.total)
+
     @property
     def tolerance(self) -> float:
-        """How much a move must add to N * KL to count as an improvement, per person moved.
+        """How much a move must take off N times the divergence to count as an improvement, per person moved.
 
-        That is 1e-12 of KL, about the resolution of floating point, but never so much that all missed moves
-        together could lower KL by more than 1e-5: KL is convex, so if no single move gains more than t / N,
-        all moves together gain at most t.
+        That is 1e-12 of the divergence, about the resolution of floating point, but never so much that all missed
+        moves together could lower it by more than 1e-5: it is convex, so if no single move gains more than t / N, all
+        moves together gain at most t. (Features are differences of large sums, and resolve 1e-15 at best.)
         """
-        return min(1e-12 * self.people, 1e-5)
+        return min(1e-12 * self.people, 1e-5) + (1e-15 * self.people if self.closeness.kind == LINEAR else 0.0)
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
@@ -115,14 +127,17 @@ class Game:
         return self.sums(profile) / (float(self.people) * self.kernel.total)
 
     def divergence(self, profile: Ints) -> float:
-        """KL(p || q)."""
-        return kl(self.histogram.counts / self.people, self.output(profile))
+        """Of the output from the original, as the utility measures it: KL(p || q) unless another one is asked for."""
+        return self._divergence(self.output(profile))
+
+    def _divergence(self, q: Floats) -> float:
+        return float(self.closeness.divergence(self.histogram.counts / self.people, q))
 
     def payoff(self, profile: Ints) -> Payoff:
         """The shared payoff of a profile."""
         return Payoff(
             self.people - self.unprotected(profile, self.sums(profile)),
-            self._utility(self.divergence(profile)),
+            float(self.closeness.scaled(self.divergence(profile))),
         )
 
     def unprotected(self, profile: Ints, sums: Floats) -> int:
@@ -140,9 +155,6 @@ class Game:
         rows = rows[:, failing]
         outside = ((rows > upper[failing]) | (rows < lower[failing])).any(axis=1)
         return int(profile[cells, scales][outside].sum())
-
-    def _utility(self, divergence: float) -> float:
-        return min(max(1 - divergence / math.log(self.histogram.grid.cells), 0.0), 1.0)
 
     def losses(self, profile: Ints) -> Floats:
         """Loss of one person of each occupied (cell, scale), in the order of :meth:`groups`."""
@@ -172,20 +184,18 @@ class Game:
         return best
 
     def _gain(self, sums: Floats, change: Floats) -> float:
-        """N times the fall of the clamped KL when the sums change: exact to the last digits however large N is."""
-        occupied = self.occupied
-        counts = self.histogram.counts[occupied].astype(np.float64)
-        gain = float(counts @ np.log1p(change[occupied] / sums[occupied]))
+        """N times the fall of the divergence when the sums change, as far as the clamped utility sees it."""
+        total = self.kernel.total
+        gain = self.closeness.gain(self.histogram.counts.astype(np.float64), sums / total, change / total)
         excess = self.excess(sums)
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
         return gain
 
     def excess(self, sums: Floats) -> float:
-        """N (KL - ln K): positive where the utility is clamped to zero."""
-        p = self.histogram.counts / self.people
+        """N (divergence - ceiling): positive where the utility is clamped to zero."""
         q = sums / (float(self.people) * self.kernel.total)
-        return self.people * (kl(p, q) - math.log(self.histogram.grid.cells))
+        return self.people * (self._divergence(q) - self.closeness.ceiling)
 
     def is_equilibrium(self, profile: Ints) -> bool:
         """Whether no single person can raise the payoff by changing scale, checked for every occupied pair."""

@@ -22,6 +22,8 @@ WEIGHT_TOTAL = 2**32
 MOST_WEIGHTS = 2**26
 """Kernels of more weights than this (half a gigabyte) are refused."""
 
+MOST_SCALES = 64
+
 PAPER_MULTIPLIERS = (0.2, 0.33, 1.0, 2.0, 3.0)
 
 
@@ -79,23 +81,24 @@ def laplace_kernel(scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL
 def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, epsilon: float) -> tuple[float, ...]:
     """The scales on offer, in units of the padded range, ascending.
 
-    ``wide`` is eight geometric scales from a twentieth of a bin to three times the padded range; ``paper`` is
+    ``wide`` is eight geometric scales from a twentieth of a bin to three times the padded range, where ``adaptive``
+    begins, too; ``paper`` is
     {0.2, 0.33, 1, 2, 3} times (high - low) / epsilon; anything else is a list in data units.
     """
     if isinstance(scales, str):
-        if scales == "wide":
+        if scales in {"wide", "adaptive"}:
             return tuple(np.geomspace(1 / (20 * axis.bins), 3.0, 8).tolist())
         if scales == "paper":
             unit = (axis.high - axis.low) / axis.range / epsilon
             check(math.isfinite(unit * 3), "epsilon", "large enough for the paper's scales", epsilon)
             return tuple(m * unit for m in PAPER_MULTIPLIERS)
         raise BadInput(
-            f"The 'scales' parameter must be 'wide', 'paper' or numbers in data units, such as 50,500,20000 (in Python "
-            f"a list). Got {scales[:60]!r} instead."
+            f"The 'scales' parameter must be 'wide', 'adaptive', 'paper' or numbers in data units, such as "
+            f"50,500,20000 (in Python a list). Got {scales[:60]!r} instead."
         )
     values = sorted({float(scale) for scale in scales})
     check(len(values) > 0, "scales", "at least one number", list(scales))
-    check(len(values) <= 64, "scales", "at most 64 numbers", len(values))
+    check(len(values) <= MOST_SCALES, "scales", f"at most {MOST_SCALES} numbers", len(values))
     for value in values:
         check(math.isfinite(value) and value > 0, "scales", "positive, finite numbers in data units", value)
     relative = tuple(value / axis.range for value in values)

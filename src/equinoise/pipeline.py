@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,12 +13,14 @@ from equinoise import counting
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
-from equinoise.grid import Axis, Histogram
+from equinoise.grid import Axis, Histogram, Ints
 from equinoise.mechanism import Mechanism
 from equinoise.noise import laplace_kernel, scale_set
 from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
-from equinoise.solvers.best_response import best_response
+from equinoise.solvers.adaptive import adaptive
+from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
 
@@ -30,11 +33,12 @@ def optimize(
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
     scales: str | Sequence[float] = "wide",
+    utility: str = "kl",
     draws: int = 1,
     solver: str = "best-response",
     time_limit: float | None = None,
     generations: int | None = None,
-    restarts: int = 8,
+    restarts: int | None = None,
     seed: int = 0,
     missing: str = "refuse",
     outside: str = "refuse",
@@ -47,9 +51,11 @@ def optimize(
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
     of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``solver`` is ``best-response``, ``genetic`` (with a number of ``generations``, 270) or
-    ``optimal`` (with a ``time_limit`` in seconds, 60). ``start`` is a profile for best response to start from, instead
-    of the usual ones.
+    mechanism may ever release. ``scales`` is ``wide``, ``adaptive`` (new ones next to those in use, while that pays),
+    ``paper`` or a list in data units. ``utility`` says what closeness is: ``kl``, ``js``, ``tv``, ``wasserstein`` or
+    ``moments:N``. ``solver`` is ``best-response`` (the best of so many ``restarts``, 8), ``genetic`` (with a number of
+    ``generations``, 270) or ``optimal`` (with a ``time_limit`` in seconds, 60). ``start`` is a profile for best
+    response to start from, instead of the usual ones.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -69,39 +75,73 @@ def optimize(
         check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     if generations is not None:
         check(solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
+    if restarts is not None:
+        check(solver != "genetic", "restarts", "left out with the genetic solver", restarts)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
+        check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
+    named(utility, 2)  # refused before anything is read
     rows = counting.open_rows(data, column)
     low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
     axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
     _check_people(histogram)
-    game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon))
-    if solver == "optimal":
-        from equinoise.solvers.optimal import TIME_LIMIT, optimal
-
-        limit = TIME_LIMIT if time_limit is None else time_limit
-        solution = optimal(game, time_limit=limit, restarts=restarts, seed=seed, progress=progress)
-    elif solver == "genetic":
-        from equinoise.solvers.genetic import GENERATIONS, genetic
-
-        many = GENERATIONS if generations is None else generations
-        solution = genetic(game, generations=many, seed=seed, progress=progress)
-    else:
-        solution = best_response(game, restarts=restarts, seed=seed, start=start, progress=progress)
+    game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon), utility)
+    many = RESTARTS if restarts is None else restarts
+    solve = _solver(solver, time_limit, generations, many, seed, start, progress)
+    solution = adaptive(game, solve) if scales == "adaptive" else solve(game, None)
     if solution.protected < game.people:
         raise _not_everyone(solution)
     settings = {
         "column": rows.column,
         "public_bounds": bounds is not None,
         "scales": scales if isinstance(scales, str) else [float(s) for s in scales],
+        "utility": utility,
         "missing": missing,
         "outside": outside,
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
     }
     return Mechanism.from_solution(solution, draws=draws, settings=settings)
+
+
+def _solver(
+    name: str,
+    time_limit: float | None,
+    generations: int | None,
+    restarts: int,
+    seed: int,
+    start: Ints | None,
+    progress: Callable[[Round], None] | None,
+) -> Callable[[Game, Ints | None], Solution]:
+    """The solver of that name as a function of a game and, if there is one, a profile known to be good.
+
+    A time limit is for all calls together.
+    """
+    if name == "optimal":
+        from equinoise.solvers.optimal import TIME_LIMIT, optimal
+
+        deadline = time.perf_counter() + (TIME_LIMIT if time_limit is None else time_limit)
+
+        def solve(game: Game, known: Ints | None) -> Solution:
+            left = max(deadline - time.perf_counter(), 0.1)
+            return optimal(game, time_limit=left, restarts=restarts, seed=seed, known=known, progress=progress)
+
+    elif name == "genetic":
+        from equinoise.solvers.genetic import GENERATIONS, genetic
+
+        many = GENERATIONS if generations is None else generations
+
+        def solve(game: Game, known: Ints | None) -> Solution:
+            return genetic(game, generations=many, seed=seed, known=known, progress=progress)
+
+    else:
+
+        def solve(game: Game, known: Ints | None) -> Solution:
+            return best_response(game, restarts=restarts, seed=seed, start=start, known=known, progress=progress)
+
+    return solve
 
 
 def _two_numbers(bounds: Any) -> tuple[float, float]:

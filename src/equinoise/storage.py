@@ -20,6 +20,7 @@ from equinoise.draws import MOST, MOST_DRAWS
 from equinoise.errors import BadInput
 from equinoise.files import write_whole
 from equinoise.grid import MOST_BINS, Axis, Ints
+from equinoise.noise import MOST_SCALES
 
 APPLICATION_ID = 0x45514E53
 FORMAT = 1
@@ -52,6 +53,7 @@ class SettingsDocument(_Strict):
     column: str | None = None
     public_bounds: bool = False
     scales: str | list[float] = "wide"
+    utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
     missing: Literal["refuse", "drop"] = "refuse"
     outside: Literal["refuse", "clip"] = "refuse"
     padding_epsilon: float = 1.0
@@ -82,7 +84,7 @@ class Document(_Strict):
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
     noise: Literal["laplace"]
-    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=64)
+    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
     weight_total: Literal[4294967296]
     epsilon: float = Field(gt=0)
     draws: int = Field(ge=1, le=MOST_DRAWS)

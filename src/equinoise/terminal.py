@@ -60,7 +60,7 @@ def _finite(value: Any) -> Any:
 
 
 @contextmanager
-def progress(restarts: int) -> Iterator[Callable[[Round], None] | None]:
+def progress() -> Iterator[Callable[[Round], None] | None]:
     """A line on the terminal while the solver works: reading, then the run and round it is at."""
     console = _notes()
     if not console.is_terminal:
@@ -71,7 +71,7 @@ def progress(restarts: int) -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            run = f"Run {state.restart + 1} of {restarts}, round {state.number}: {state.moves:,} moves"
+            run = f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
             bar.update(task, description=state.note or run)
 
         yield seen
@@ -131,7 +131,8 @@ def _solved(mechanism: Mechanism) -> str:
     solver = mechanism.solver
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal":
-        how = f"with a KL that none can beat by more than {at_most(solver['gap'])}"
+        measure = mechanism.settings.get("utility", "kl").upper()
+        how = f"with a {measure} that none can beat by more than {at_most(solver['gap'])}"
     elif solver["name"] == "genetic":
         how = f"after {solver['rounds']:,} generations"
     else:

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.solvers.solution import Round, Solution
 
+RESTARTS = 8
 SINGLES_UP_TO = 4096
 BLOCKS_PER_CELL = 256
 MOST_ROUNDS = 100_000
@@ -35,9 +38,10 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
     block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
     for number in range(1, MOST_ROUNDS + 1):
         sums = game.sums(profile)
+        gaps = game.closeness.features @ (counts - sums / game.kernel.total)
         moves = play_round(
-            game.rows, profile, order, game.occupied, counts, sums,
-            game.condition.upper, game.condition.lower,
+            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
+            float(game.kernel.total), sums, gaps, game.condition.upper, game.condition.lower,
             game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
         )  # fmt: skip
         yield Round(restart, number, int(moves), profile.copy())
@@ -67,14 +71,17 @@ def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
 def best_response(
     game: Game,
     *,
-    restarts: int = 8,
+    restarts: int = RESTARTS,
     seed: int = 0,
     start: Ints | None = None,
+    known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Solution:
-    """The best end of ``restarts`` runs: most people protected, then the smallest KL, then the earliest.
+    """The best end of ``restarts`` runs: most people protected, then the smallest divergence, then the earliest.
 
-    A given ``start`` replaces all others. ``progress`` sees every round.
+    A given ``start`` replaces all others; a profile ``known`` to be good gets one more run. ``progress`` sees every
+    round. For a utility other than KL one more run starts from KL's best end: the other curves are flat or kinked
+    where KL leads on, and nobody alone gets across.
     """
     check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
     check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
@@ -85,6 +92,12 @@ def best_response(
     best: tuple[tuple[int, float], int, Ints] | None = None
     least_epsilon = float(game.losses(game.largest_scale_profile()).max())
     runs = starts(game, restarts, seed) if start is None else iter([(start, game.occupied)])
+    if start is None and game.utility != "kl":
+        first = best_response(replace(game, utility="kl"), restarts=restarts, seed=seed, progress=progress)
+        played = first.rounds
+        runs = chain(runs, [(first.profile, game.occupied)])
+    if known is not None:
+        runs = chain(runs, [(known, game.occupied)])
     for restart, (profile, order) in enumerate(runs):
         least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
         for state in rounds(game, profile, order, restart=restart):

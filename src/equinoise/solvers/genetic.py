@@ -6,6 +6,7 @@ equilibrium, so its end is checked like any other.
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.errors import BadInput, check, is_whole
+from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Floats, Ints
 from equinoise.solvers.solution import Round, Solution
@@ -50,10 +51,8 @@ class Population:
         game = self.game
         tables = self.tables(genes)
         sums = tables.astype(np.float64) @ self.rows
-        counts = game.histogram.counts[game.occupied]
-        p, q = counts / game.people, sums[:, game.occupied] / (float(game.people) * game.kernel.total)
-        divergence = (p * np.log(p / q)).sum(axis=1)
-        utility = np.clip(1 - divergence / math.log(game.histogram.grid.cells), 0.0, 1.0)
+        p, q = game.histogram.counts / game.people, sums / (float(game.people) * game.kernel.total)
+        utility = game.closeness.scaled(game.closeness.divergence(p, q))
         protected = np.array([int(table[self._within(table, s)].sum()) for table, s in zip(tables, sums, strict=True)])
         return np.asarray(protected + utility)
 
@@ -65,6 +64,11 @@ class Population:
         within[used] = ((rows <= upper) & (rows >= lower)).all(axis=1)
         return within
 
+    def genes(self, profile: Ints) -> Ints:
+        """A profile as one scale per person."""
+        people = profile[self.game.occupied].ravel()
+        return np.repeat(np.tile(np.arange(self.choices), len(self.game.occupied)), people)
+
     def profile(self, genes: Ints) -> Ints:
         """One chromosome as a profile of the game."""
         profile = np.zeros((self.game.histogram.grid.cells, self.choices), dtype=np.int64)
@@ -72,14 +76,22 @@ class Population:
         return profile
 
 
+def _silent() -> logging.Logger:
+    """For PyGAD, which would print its own errors."""
+    logger = logging.Logger("equinoise.genetic")
+    logger.addHandler(logging.NullHandler())
+    return logger
+
+
 def genetic(
     game: Game,
     *,
     generations: int = GENERATIONS,
     seed: int = 0,
+    known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Solution:
-    """The fittest profile of the last generation, with the paper's settings."""
+    """The fittest profile of the last generation, with the paper's settings; a ``known`` profile is in the first."""
     import pygad
 
     check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
@@ -92,6 +104,10 @@ def genetic(
     began = time.perf_counter()
     population, random = Population(game), np.random.default_rng([seed, 1])
     best, since = -math.inf, 0
+
+    first = random.integers(0, population.choices, (POPULATION, game.people))
+    if known is not None:
+        first[0] = population.genes(game.check_profile(known))
 
     def mutate(offspring: Ints, _: Any) -> Ints:
         chosen = random.random(offspring.shape) < MUTATION
@@ -107,23 +123,29 @@ def genetic(
             progress(Round(0, algorithm.generations_completed, 0, np.zeros((0, 0), dtype=np.int64), note))
         return "stop" if since >= PATIENCE else None
 
-    algorithm = pygad.GA(
-        num_generations=int(generations),
-        num_parents_mating=PARENTS,
-        initial_population=random.integers(0, population.choices, (POPULATION, game.people)),
-        gene_type=int,
-        fitness_func=lambda _, genes, __: population.payoffs(np.asarray(genes, dtype=np.int64)).tolist(),
-        fitness_batch_size=POPULATION,
-        parent_selection_type="sss",
-        keep_parents=KEPT,
-        keep_elitism=0,
-        crossover_type="two_points",
-        mutation_type=mutate,
-        on_generation=after,
-        random_seed=int(seed),
-        suppress_warnings=True,
-    )
-    algorithm.run()
+    try:
+        algorithm = pygad.GA(
+            num_generations=int(generations),
+            num_parents_mating=PARENTS,
+            initial_population=first,
+            gene_type=int,
+            fitness_func=lambda _, genes, __: population.payoffs(np.asarray(genes, dtype=np.int64)).tolist(),
+            fitness_batch_size=POPULATION,
+            parent_selection_type="sss",
+            keep_parents=KEPT,
+            keep_elitism=0,
+            crossover_type="two_points",
+            mutation_type=mutate,
+            on_generation=after,
+            random_seed=int(seed),
+            suppress_warnings=True,
+            logger=_silent(),
+        )
+        algorithm.run()
+    except (Exception, SystemExit) as error:  # some versions of PyGAD exit
+        raise PromiseNotMet(
+            f"The genetic solver failed inside PyGAD ({type(error).__name__}: {error}). Use another solver."
+        ) from error
     genes = np.asarray(algorithm.population, dtype=np.int64)
     end = population.profile(genes[int(np.argmax(population.payoffs(genes)))])
     return Solution(

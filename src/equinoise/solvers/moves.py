@@ -13,6 +13,8 @@ from typing import Any
 import numba
 import numpy as np
 
+from equinoise.utility import KL, LINEAR
+
 CANCELLED = 2.0**-8
 """A sum that falls below this share of itself in one move is added up anew."""
 
@@ -89,27 +91,59 @@ def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-unt
                     smallest[x] = min(smallest[x], rows[v, k, x])
 
 
-@compiled(f"float64({ROWS},{INDICES},{FLOATS},{FLOATS},{FLOATS},int64,int64,int64,int64)")
-def fall_of_kl(rows, occupied, counts, sums, new_sums, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """N times what KL loses when the sums change: by the change itself, so that even one person of 1e12 shows."""
-    fall = 0.0
-    for k in occupied:
-        ratio = block * (rows[new, cell, k] - rows[old, cell, k]) / sums[k]
-        fall += counts[k] * (math.log1p(ratio) if ratio > -0.5 else math.log(new_sums[k] / sums[k]))
-    return fall
+@compiled("float64(float64)")
+def x_log(x):  # type: ignore[no-untyped-def]
+    """x ln x."""
+    return x * math.log(x) if x > 0 else 0.0
+
+
+@compiled("float64(float64,float64,float64,float64)")
+def fall_of_js(n, s, new, change):  # type: ignore[no-untyped-def]
+    """What one cell of n people takes off N times the Jensen-Shannon divergence when s becomes new = s + change."""
+    if change == 0:
+        return 0.0
+    if abs(change) <= s / 2:
+        rise = s * math.log1p(change / s) - (n + s) * math.log1p(change / (n + s))
+        return -(rise + change * math.log(2 * new / (n + new))) / 2
+    return (x_log(s) - x_log(n + s) - x_log(new) + x_log(n + new) - change * math.log(2)) / 2
+
+
+@compiled(f"float64(int64,{ROWS},{ROWS},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},{FLOATS},int64,int64,int64,int64)")
+def fall(  # type: ignore[no-untyped-def]
+    kind, rows, features, occupied, counts, total, sums, new_sums, gaps, cell, old, new, block
+):
+    """N times what the divergence loses by a move: from the change itself, so that even one person of 1e12 shows."""
+    lost = 0.0
+    if kind == LINEAR:
+        for j in range(gaps.shape[0]):
+            step = block * (features[new, cell, j] - features[old, cell, j])
+            if abs(gaps[j]) < abs(step):
+                lost += abs(gaps[j]) - abs(gaps[j] - step)
+            else:
+                lost += step if gaps[j] > 0 else -step
+    elif kind == KL:
+        for k in occupied:
+            ratio = block * (rows[new, cell, k] - rows[old, cell, k]) / sums[k]
+            lost += counts[k] * (math.log1p(ratio) if ratio > -0.5 else math.log(new_sums[k] / sums[k]))
+    else:
+        for x in range(sums.shape[0]):
+            change = block * (rows[new, cell, x] - rows[old, cell, x]) / total
+            lost += fall_of_js(counts[x], sums[x] / total, new_sums[x] / total, change)
+    return lost
 
 
 @compiled(
-    f"UniTuple(int64,2)({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},float64,float64,{FLOATS},{FLOATS},"
-    f"int64,float64,float64,int64,int64,int64,{FLOATS})"
+    f"UniTuple(int64,2)(int64,{ROWS},{ROWS},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},float64,float64,"
+    f"{FLOATS},{FLOATS},int64,float64,float64,int64,int64,int64,{FLOATS})"
 )
 def respond(  # type: ignore[no-untyped-def]
-    rows, profile, occupied, counts, sums, upper, lower, largest, smallest, unprotected, excess, tolerance,
-    cell, scale, block, new_sums,
+    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, upper, lower, largest, smallest,
+    unprotected, excess, tolerance, cell, scale, block, new_sums,
 ):  # fmt: skip
     """Best scale for ``block`` people of (cell, scale) moving together, and who is unprotected then.
 
-    The gain is N times the fall of KL. ``excess`` is N (KL - ln K): where that is positive the payoff is flat.
+    The gain is N times the fall of the divergence. ``excess`` is N (divergence - ceiling): where that is positive the
+    payoff is flat.
     """
     best, best_gain, best_unprotected = scale, 0.0, unprotected
     for v in range(profile.shape[1]):
@@ -131,7 +165,9 @@ def respond(  # type: ignore[no-untyped-def]
             after = unprotected_after(rows, profile, occupied, new_sums, upper, lower, cell, scale, v, block)
         if after > best_unprotected:
             continue
-        gain = fall_of_kl(rows, occupied, counts, sums, new_sums, cell, scale, v, block)
+        gain = fall(
+            kind, rows, features, occupied, counts, total_weight, sums, new_sums, gaps, cell, scale, v, block
+        )  # fmt: skip
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
         if after < best_unprotected or gain > best_gain + tolerance * block:
@@ -139,10 +175,14 @@ def respond(  # type: ignore[no-untyped-def]
     return best, best_unprotected
 
 
-@compiled(f"int64({ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64)")
+@compiled(
+    f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},float64,float64,"
+    "int64,float64,float64,int64)"
+)
 def play_round(  # type: ignore[no-untyped-def]
-    rows, profile, order, occupied, counts, sums, upper, lower, unprotected, excess, tolerance, limit
-):
+    kind, rows, features, profile, order, occupied, counts, total_weight, sums, gaps, upper, lower,
+    unprotected, excess, tolerance, limit,
+):  # fmt: skip
     """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
 
     Cells come in the given order, within a cell the scales ascending as they were when the cell's turn began.
@@ -160,8 +200,8 @@ def play_round(  # type: ignore[no-untyped-def]
             while waiting[scale] > 0:
                 block = min(limit, waiting[scale])
                 best, after = respond(
-                    rows, profile, occupied, counts, sums, upper, lower, largest, smallest,
-                    unprotected, excess, tolerance, cell, scale, block, new_sums,
+                    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, upper, lower,
+                    largest, smallest, unprotected, excess, tolerance, cell, scale, block, new_sums,
                 )  # fmt: skip
                 if best == scale:
                     break
@@ -175,8 +215,13 @@ def play_round(  # type: ignore[no-untyped-def]
                     total, rest = add_exactly(high[x], low[x], change * (block >> SPLIT) * 2.0**SPLIT)
                     high[x], low[x] = add_exactly(total, rest, change * (block & (2**SPLIT - 1)))
                     new_sums[x] = high[x] + low[x]
-                excess -= fall_of_kl(rows, occupied, counts, sums, new_sums, cell, scale, best, block)
+                excess -= fall(
+                    kind, rows, features, occupied, counts, total_weight, sums, new_sums, gaps,
+                    cell, scale, best, block,
+                )  # fmt: skip
                 sums[:] = new_sums
+                for j in range(gaps.shape[0]):
+                    gaps[j] -= block * (features[best, cell, j] - features[scale, cell, j])
                 if appeared or profile[cell, scale] == 0:
                     extremes(rows, profile, occupied, largest, smallest)
                 moves += 1

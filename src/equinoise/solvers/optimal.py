@@ -16,7 +16,7 @@ import numpy as np
 from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.best_response import best_response, rounds
+from equinoise.solvers.best_response import RESTARTS, best_response, rounds
 from equinoise.solvers.program import Program
 from equinoise.solvers.restricted import best_fractions, best_people
 from equinoise.solvers.solution import Round, Solution
@@ -34,13 +34,16 @@ def optimal(
     game: Game,
     *,
     time_limit: float = TIME_LIMIT,
-    restarts: int = 8,
+    restarts: int = RESTARTS,
     seed: int = 0,
+    known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Solution:
     """The profile of least KL that protects everyone, within the target gap, or the best found when the time limit
     (in seconds) or Ctrl-C ends the search; the gap says which."""
     check(math.isfinite(time_limit) and time_limit > 0, "time_limit", "a positive number of seconds", time_limit)
+    if game.utility != "kl":
+        raise BadInput(f"The optimal solver does not offer the utility {game.utility!r}, only 'kl'. Use best response.")
     if game.condition.lower > 0:
         least = -math.log1p(-1 / game.people)
         raise BadInput(
@@ -48,7 +51,7 @@ def optimal(
             "Use best response for smaller ones."
         )
     began = time.perf_counter()
-    start = best_response(game, restarts=restarts, seed=seed, progress=progress)
+    start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
     search = _Search(game, start, began + time_limit, progress)
     with suppress(KeyboardInterrupt):  # then the best so far, with the gap as it is
         search.run()

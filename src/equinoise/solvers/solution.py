@@ -7,6 +7,7 @@ from typing import Any
 
 from equinoise.game import Game
 from equinoise.grid import Ints
+from equinoise.metrics import kl
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,5 +50,10 @@ class Solution:
 
     @property
     def kl(self) -> float:
-        """KL(p || q)."""
+        """KL(p || q), whatever the utility."""
+        return kl(self.game.histogram.counts / self.game.people, self.game.output(self.profile))
+
+    @property
+    def divergence(self) -> float:
+        """What the utility measures: the same unless another utility was asked for."""
         return self.game.divergence(self.profile)
