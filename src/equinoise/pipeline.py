@@ -57,11 +57,7 @@ def optimize(
     >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
     (True, True, 3)
     """
-    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
-    check(
-        number and LEAST_EPSILON <= epsilon < math.inf,
-        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
-    )  # fmt: skip
+    check_epsilon(epsilon)
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
     check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
     if time_limit is not None:
@@ -71,12 +67,9 @@ def optimize(
         check(solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
-    rows = counting.open_rows(data, column)
-    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
-    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
-    histogram = counting.count(rows, axis, missing=missing, outside=outside)
-    _check_people(histogram)
+    histogram = count_people(rows, axis, missing=missing, outside=outside)
     game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon))
     if solver == "optimal":
         from equinoise.solvers.optimal import TIME_LIMIT, optimal
@@ -102,6 +95,38 @@ def optimize(
         "percentile": float(percentile),
     }
     return Mechanism.from_solution(solution, draws=draws, settings=settings)
+
+
+def check_epsilon(epsilon: Any) -> None:
+    """Refuse what is no epsilon."""
+    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
+    check(
+        number and LEAST_EPSILON <= epsilon < math.inf,
+        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
+    )  # fmt: skip
+
+
+def open_column(
+    data: Any,
+    column: str | None,
+    bounds: tuple[float, float] | None,
+    *,
+    bins: int,
+    padding_epsilon: float,
+    percentile: float,
+) -> tuple[counting.Rows, Axis]:
+    """The rows to count and the axis to count them on; bounds left out are read off the data, with a warning."""
+    rows = counting.open_rows(data, column)
+    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
+    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    return rows, axis
+
+
+def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str) -> Histogram:
+    """The histogram, if there is a distribution in it to release."""
+    histogram = counting.count(rows, axis, missing=missing, outside=outside)
+    _check_people(histogram)
+    return histogram
 
 
 def _two_numbers(bounds: Any) -> tuple[float, float]:

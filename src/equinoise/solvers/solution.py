@@ -51,3 +51,13 @@ class Solution:
     def kl(self) -> float:
         """KL(p || q)."""
         return self.game.divergence(self.profile)
+
+    def summary(self) -> dict[str, Any]:
+        """How it was found, as saved files and JSON tell it."""
+        return {
+            "name": self.name,
+            "equilibrium": self.equilibrium,
+            "rounds": self.rounds,
+            "seconds": round(self.seconds, 4),
+            **self.settings,
+        }
