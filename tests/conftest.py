@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import settings
 
 from benchmarks import heights as basketball
+from equinoise import cli
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram
 from equinoise.noise import laplace_kernel
@@ -31,3 +35,25 @@ def heights():
     values = basketball.heights()
     assert len(values) == 1844
     return values
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
+    pl.DataFrame({"id": range(300), "pay": people}).write_csv("pay.csv")
+    return tmp_path
+
+
+@pytest.fixture
+def run(folder, monkeypatch, capsys):
+    """Run the command line in this process; gives status, stdout, stderr."""
+
+    def call(*args):
+        monkeypatch.setattr(sys, "argv", ["equinoise", *map(str, args)])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return ended.value.code, captured.out, captured.err
+
+    return call

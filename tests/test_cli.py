@@ -9,31 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from equinoise import cli
-
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    pl.DataFrame({"id": range(300), "pay": PEOPLE}).write_csv("pay.csv")
-    return tmp_path
-
-
-@pytest.fixture
-def run(folder, monkeypatch, capsys):
-    """Run the command line in this process; gives status, stdout, stderr."""
-
-    def call(*args):
-        monkeypatch.setattr(sys, "argv", ["equinoise", *map(str, args)])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return ended.value.code, captured.out, captured.err
-
-    return call
 
 
 def make(run, *more):
@@ -347,7 +324,7 @@ def test_bad_numbers_of_draws(run, folder, n):
     assert run("sample", "pay.eq", "-n", n)[:2] == (2, "")
 
 
-@pytest.mark.parametrize("command", ["optimize", "sample", "audit", "show", "demo"])
+@pytest.mark.parametrize("command", ["optimize", "compare", "sample", "audit", "show", "demo"])
 def test_help_has_examples(run, command):
     status, out, _ = run(command, "--help")
     assert status == 0

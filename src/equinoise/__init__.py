@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from equinoise.certificate import Certificate as Certificate
     from equinoise.certificate import certify as certify
+    from equinoise.comparison import Comparison as Comparison
+    from equinoise.comparison import compare as compare
     from equinoise.errors import BadInput as BadInput
     from equinoise.errors import BudgetSpent as BudgetSpent
     from equinoise.errors import EquinoiseError as EquinoiseError
@@ -33,6 +35,7 @@ _HOMES = {
     "BadInput": "errors",
     "BudgetSpent": "errors",
     "Certificate": "certificate",
+    "Comparison": "comparison",
     "EquinoiseError": "errors",
     "Game": "game",
     "Grid": "grid",
@@ -43,12 +46,13 @@ _HOMES = {
     "Solution": "solvers",
     "best_response": "solvers.best_response",
     "certify": "certificate",
+    "compare": "comparison",
     "optimize": "pipeline",
 }
 
 __all__ = [
-    "Axis", "BadInput", "BudgetSpent", "Certificate", "EquinoiseError", "Game", "Grid", "Histogram", "Mechanism",
-    "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "optimize",
+    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "Game", "Grid", "Histogram",
+    "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "compare", "optimize",
 ]  # fmt: skip
 
 

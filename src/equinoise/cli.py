@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -40,49 +40,68 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def data_options(command: Command) -> Command:
+    """What every command that reads rows takes: the column, its grid and what to do with unusable values."""
+    for option in reversed(DATA_OPTIONS):
+        command = option(command)
+    return command
+
+
+DATA_OPTIONS = [
+    click.option(
+        "--column", multiple=True,
+        help="The column of numbers; one row is one person. Left out: the one that --bounds names, or the only one.",
+    ),
+    click.option(
+        "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
+        help="Public limits of the column. Left out, they are read off the data, with a warning.",
+    ),
+    click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
+    click.option(
+        "--scales", default="wide", show_default=True,
+        help="Noise scales on offer: wide; adaptive, new ones next to those in use; paper; or numbers in data units "
+        "such as 50,500,20000.",
+    ),
+    click.option(
+        "--utility", default="kl", show_default=True,
+        help="What closeness to the original means to the game: kl, js, tv, wasserstein or moments:N.",
+    ),
+    click.option(
+        "--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values."
+    ),
+    click.option(
+        "--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds."
+    ),
+    click.option(
+        "--restarts", type=int, help="Runs of best response; the best is kept.  [default: 8]"
+    ),
+    click.option(
+        "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
+    ),
+    click.option(
+        "--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding."
+    ),
+    click.option(
+        "--percentile", type=float, default=0.9, show_default=True, help="Share of that noise inside the padding."
+    ),
+]  # fmt: skip
+
+
 @cli.command(
     epilog=EPILOG,
     short_help="Make a certified mechanism from a column of numbers.",
 )
 @click.argument("data", type=FILE_PATH)
-@click.option(
-    "--column",
-    multiple=True,
-    help="The column of numbers; one row is one person. Left out: the one that --bounds names, or the only one.",
-)
 @click.option("--epsilon", type=float, required=True, help="The loss that everyone must stay within, for one draw.")
 @click.option("--out", type=FILE_PATH, required=True, help="Where to save the mechanism. As secret as the data.")
-@click.option(
-    "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
-    help="Public limits of the column. Left out, they are read off the data, with a warning.",
-)  # fmt: skip
 @click.option("--draws", type=int, default=1, show_default=True, help="How many draws may ever be released.")
-@click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range.")
-@click.option(
-    "--scales", default="wide", show_default=True,
-    help="Noise scales on offer: wide; adaptive, new ones next to those in use; paper; or numbers in data units such "
-    "as 50,500,20000.",
-)  # fmt: skip
-@click.option(
-    "--utility", default="kl", show_default=True,
-    help="What closeness to the original means: kl, js, tv, wasserstein or moments:N, the first N moments.",
-)  # fmt: skip
-@click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
-@click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
 @click.option(
     "--solver", default="best-response", show_default=True,
     help="best-response; optimal, the best profile with a proven gap; or genetic, the paper's other algorithm.",
 )  # fmt: skip
 @click.option("--generations", type=int, help="Generations of the genetic solver at most.  [default: 270]")
 @click.option("--time-limit", type=float, help="Seconds for the optimal solver.  [default: 60]")
-@click.option("--restarts", type=int, help="Runs of best response; the best is kept.  [default: 8]")
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
-)
-@click.option("--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding.")
-@click.option(
-    "--percentile", type=float, default=0.9, show_default=True, help="Share of that noise inside the padding."
-)
+@data_options
 @click.option("--force", is_flag=True, help="Replace --out if it exists, together with its ledger.")
 @json_option
 def optimize(
@@ -104,27 +123,38 @@ def optimize(
     from equinoise.files import check_writable
     from equinoise.pipeline import optimize as make
 
-    if len(column) > 1:
-        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in column)}.")
-    name = column[0] if column else (bounds[0][0] if bounds else None)
+    name = _column(column, bounds)
     check_writable(out, source=data, force=force)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", NotPublicWarning)
-        with terminal.progress() as seen:
-            mechanism = make(
-                data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-                utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
-                restarts=restarts, seed=seed, missing=missing, outside=outside,
-                padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
-            )  # fmt: skip
-    said = [str(w.message) for w in caught if issubclass(w.category, NotPublicWarning)]
-    for warning in said:
-        click.echo(f"Warning: {warning}", err=True)
+    with _said() as said, terminal.progress() as seen:
+        mechanism = make(
+            data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
+            utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
+            restarts=restarts, seed=seed, missing=missing, outside=outside,
+            padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+        )  # fmt: skip
     mechanism.save(out, force=force)
     if as_json:
         terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": said})
     else:
         terminal.show_optimized(mechanism, out)
+
+
+def _column(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> str | None:
+    if len(column) > 1:
+        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in column)}.")
+    return column[0] if column else (bounds[0][0] if bounds else None)
+
+
+@contextmanager
+def _said() -> Iterator[list[str]]:
+    """Warnings about what is not public: shown on stderr when the work is done, and kept for the JSON."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", NotPublicWarning)
+        yield said
+    said.extend(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning))
+    for warning in said:
+        click.echo(f"Warning: {warning}", err=True)
 
 
 def _bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> tuple[float, float] | None:
@@ -145,6 +175,74 @@ def _scales(text: str) -> str | list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         return text  # refused where the names are known
+
+
+@cli.command(epilog=EPILOG, short_help="Put the game beside what one would use instead.")
+@click.argument("data", type=FILE_PATH)
+@click.option("--epsilon", "epsilons", required=True, help="One or several, separated by commas.")
+@click.option(
+    "--time-limit", type=float, default=20.0, show_default=True, help="Seconds for the optimal solver, per epsilon."
+)
+@click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
+@data_options
+@click.option("--plot", type=FILE_PATH, help="A .png, .svg or .html file for a picture. As secret as the data.")
+@click.option("--force", is_flag=True, help="Replace --plot if it exists.")
+@json_option
+def compare(
+    data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
+    bounds: Sequence[tuple[str, float, float]], bins: int, scales: str, utility: str, missing: str, outside: str,
+    restarts: int | None, seed: int, padding_epsilon: float, percentile: float, plot: Path | None, force: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
+
+    The instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP histogram.
+    Nothing is saved but the plot, and nothing can be released from here.
+
+    \b
+    Examples:
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
+    """
+    from equinoise import charts, terminal
+    from equinoise.comparison import check_epsilons
+    from equinoise.comparison import compare as make
+    from equinoise.files import check_writable
+
+    name = _column(column, bounds)
+    asked = check_epsilons(_numbers(epsilons))
+    if plot is not None:
+        charts.check_picture(plot)
+        check_writable(plot, source=data, force=force)
+    with _said() as said, terminal.comparing() as seen:
+        found = make(
+            data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
+            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed, missing=missing,
+            outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+        )  # fmt: skip
+    for left in found.left_out:
+        at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"
+        click.echo(f"Left out: {left.method}{at}. {left.reason}", err=True)
+    if plot is not None:
+        charts.plot_comparison(found, plot, force=force)
+    if as_json:
+        terminal.print_json({**found.to_json(), "warnings": said, "plot": None if plot is None else str(plot)})
+    else:
+        terminal.show_comparison(found, plot)
+
+
+def _numbers(text: str) -> list[float]:
+    if not text.strip():
+        raise BadInput("--epsilon is empty. Give numbers separated by commas, such as 0.1,1.")
+    numbers = []
+    for part in text.split(","):
+        try:
+            numbers.append(float(part))
+        except ValueError:
+            raise BadInput(
+                f"--epsilon must be numbers separated by commas, such as 0.1,1. Got {part.strip()[:40]!r} among them."
+            ) from None
+    return numbers
 
 
 @cli.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")

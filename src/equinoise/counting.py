@@ -175,7 +175,7 @@ def find_bounds(rows: Rows) -> tuple[float, float]:
         f"The bounds of column {rows.column!r} were read off the data ({shown(low)} and {shown(high)}), so they are "
         "not private: the smallest and the largest value show in the grid. Give public bounds instead.",
         NotPublicWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
     return float(low), float(high)
 

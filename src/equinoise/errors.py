@@ -39,7 +39,7 @@ def at_most(value: float) -> str:
     """A number as people read it, six digits, rounded up: what is said to be an upper bound must be one."""
     if not math.isfinite(value) or float(f"{value:g}") == value:
         return f"{value:g}"
-    return f"{Context(prec=6, rounding=ROUND_CEILING).create_decimal(value):g}"
+    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(value)):g}"
 
 
 def shown(value: float) -> str:

@@ -74,13 +74,7 @@ class Mechanism:
             people=solution.profile[cells, scales],
             weights=game.kernel.weights[scales, cells],
             settings=settings or {},
-            solver={
-                "name": solution.name,
-                "equilibrium": solution.equilibrium,
-                "rounds": solution.rounds,
-                "seconds": round(solution.seconds, 4),
-                **solution.settings,
-            },
+            solver=solution.summary(),
         )
         made._require_certificate()
         return made

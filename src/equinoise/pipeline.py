@@ -63,11 +63,7 @@ def optimize(
     >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
     (True, True, 3)
     """
-    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
-    check(
-        number and LEAST_EPSILON <= epsilon < math.inf,
-        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
-    )  # fmt: skip
+    check_epsilon(epsilon)
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
     check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
     if time_limit is not None:
@@ -75,22 +71,22 @@ def optimize(
         check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     if generations is not None:
         check(solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
+        check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
     if restarts is not None:
         check(solver != "genetic", "restarts", "left out with the genetic solver", restarts)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
     named(utility, 2)  # refused before anything is read
-    rows = counting.open_rows(data, column)
-    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
-    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
-    histogram = counting.count(rows, axis, missing=missing, outside=outside)
-    _check_people(histogram)
+    histogram = count_people(rows, axis, missing=missing, outside=outside)
     game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon), utility)
-    many = RESTARTS if restarts is None else restarts
-    solve = _solver(solver, time_limit, generations, many, seed, start, progress)
-    solution = adaptive(game, solve) if scales == "adaptive" else solve(game, None)
+    solve = make_solver(
+        solver, scales=scales, restarts=restarts, seed=seed, start=start, time_limit=time_limit,
+        generations=generations, progress=progress,
+    )  # fmt: skip
+    solution = solve(game)
     if solution.protected < game.people:
         raise _not_everyone(solution)
     settings = {
@@ -106,42 +102,79 @@ def optimize(
     return Mechanism.from_solution(solution, draws=draws, settings=settings)
 
 
-def _solver(
-    name: str,
-    time_limit: float | None,
-    generations: int | None,
-    restarts: int,
-    seed: int,
-    start: Ints | None,
-    progress: Callable[[Round], None] | None,
-) -> Callable[[Game, Ints | None], Solution]:
-    """The solver of that name as a function of a game and, if there is one, a profile known to be good.
+def check_epsilon(epsilon: Any) -> None:
+    """Refuse what is no epsilon."""
+    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
+    check(
+        number and LEAST_EPSILON <= epsilon < math.inf,
+        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
+    )  # fmt: skip
 
-    A time limit is for all calls together.
+
+def open_column(
+    data: Any,
+    column: str | None,
+    bounds: tuple[float, float] | None,
+    *,
+    bins: int,
+    padding_epsilon: float,
+    percentile: float,
+) -> tuple[counting.Rows, Axis]:
+    """The rows to count and the axis to count them on; bounds left out are read off the data, with a warning."""
+    rows = counting.open_rows(data, column)
+    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
+    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    return rows, axis
+
+
+def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str) -> Histogram:
+    """The histogram, if there is a distribution in it to release."""
+    histogram = counting.count(rows, axis, missing=missing, outside=outside)
+    _check_people(histogram)
+    return histogram
+
+
+def make_solver(
+    name: str,
+    *,
+    scales: str | Sequence[float] = "wide",
+    restarts: int | None = None,
+    seed: int = 0,
+    start: Ints | None = None,
+    time_limit: float | None = None,
+    generations: int | None = None,
+    keep_when_stopped: bool = True,
+    progress: Callable[[Round], None] | None = None,
+) -> Callable[[Game], Solution]:
+    """The solver of that name with its settings, or their defaults; with ``adaptive`` scales, over and over.
+
+    A time limit counts from now and is for all of it.
     """
+    many = RESTARTS if restarts is None else restarts
+    solve: Callable[[Game, Ints | None], Solution]
     if name == "optimal":
         from equinoise.solvers.optimal import TIME_LIMIT, optimal
 
         deadline = time.perf_counter() + (TIME_LIMIT if time_limit is None else time_limit)
 
         def solve(game: Game, known: Ints | None) -> Solution:
-            left = max(deadline - time.perf_counter(), 0.1)
-            return optimal(game, time_limit=left, restarts=restarts, seed=seed, known=known, progress=progress)
+            return optimal(
+                game, time_limit=max(deadline - time.perf_counter(), 0.1), restarts=many, seed=seed, known=known,
+                keep_when_stopped=keep_when_stopped, progress=progress,
+            )  # fmt: skip
 
     elif name == "genetic":
         from equinoise.solvers.genetic import GENERATIONS, genetic
 
-        many = GENERATIONS if generations is None else generations
-
         def solve(game: Game, known: Ints | None) -> Solution:
-            return genetic(game, generations=many, seed=seed, known=known, progress=progress)
+            return genetic(game, generations=generations or GENERATIONS, seed=seed, known=known, progress=progress)
 
     else:
 
         def solve(game: Game, known: Ints | None) -> Solution:
-            return best_response(game, restarts=restarts, seed=seed, start=start, known=known, progress=progress)
+            return best_response(game, restarts=many, seed=seed, start=start, known=known, progress=progress)
 
-    return solve
+    return lambda game: adaptive(game, solve) if scales == "adaptive" else solve(game, None)
 
 
 def _two_numbers(bounds: Any) -> tuple[float, float]:

@@ -13,14 +13,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from equinoise.audit import Audit
+from equinoise.comparison import Comparison
+from equinoise.comparison import Progress as ComparisonProgress
 from equinoise.errors import at_most, shown
 from equinoise.grid import Floats
 from equinoise.mechanism import Mechanism
+from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.solvers import Round
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
@@ -71,10 +75,28 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            run = f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
-            bar.update(task, description=state.note or run)
+            bar.update(task, description=_round(state))
 
         yield seen
+
+
+def _round(state: Round) -> str:
+    return state.note or f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
+
+
+@contextmanager
+def comparing() -> Iterator[ComparisonProgress | None]:
+    """A line on the terminal while methods are compared: the epsilon and the method under way."""
+    with progress() as seen:
+        if seen is None:
+            yield None
+            return
+
+        def told(epsilon: float, method: str, state: Round | None) -> None:
+            note = _round(state) if state is not None else "under way"
+            seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), f"Epsilon {at_most(epsilon)}, {method}: {note}"))
+
+        yield told
 
 
 @contextmanager
@@ -220,6 +242,85 @@ def show_mechanism(mechanism: Mechanism) -> None:
     console.print(_solved(mechanism))
     console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
     console.print(mechanism.promise)
+    console.print(SECRET, style="dim")
+
+
+COMPARED = {
+    "kl": "KL",
+    "js": "Jensen-\nShannon",
+    "tv": "total\nvar.",
+    "sd_loss": "SD\nchange",
+    "pmf_sd_loss": "SD of\nprob.",
+    "jaccard": "Jac-\ncard",
+    "cosine": "cosine",
+    "wasserstein": "Wasser-\nstein",
+}
+"""The metrics' names where there is little room."""
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """Every method at every epsilon, in 100 columns."""
+    table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in (*COMPARED.values(), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for epsilon in comparison.epsilons:
+        table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
+        for row in (row for row in comparison.rows if row.epsilon == epsilon):
+            table.add_row(
+                row.method, *(_brief(name, row.metrics[name]) for name in COMPARED),
+                "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
+                "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
+                style=None if row.promised is not None else "red",
+            )  # fmt: skip
+        table.add_section()
+    return table
+
+
+def _promised(row: Row) -> str:
+    return "none" if row.promised is None else at_most(row.promised)
+
+
+def _brief(name: str, value: float) -> str:
+    if name in {"jaccard", "cosine"}:
+        return f"{value:.{2 if name == 'jaccard' else 3}f}"
+    if 0 < abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def show_comparison(comparison: Comparison, plot: Path | None) -> None:
+    """The table, what each method promises, and how to read it."""
+    console = _console()
+    console.print(
+        f"{comparison.people:,} people, column {comparison.column!r}, {comparison.histogram.grid.cells:,} cells. "
+        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon.\n"
+    )
+    console.print(comparison_table(comparison))
+    console.print("What is promised, with the epsilon of the last column:")
+    for promise in dict.fromkeys(PROMISES[method] for method in comparison.methods):
+        methods = ", ".join(method for method in comparison.methods if PROMISES[method] == promise)
+        console.print(f"  {methods}: {promise.format('epsilon')}.")
+    for row in comparison.rows:
+        if row.promised is None:
+            console.print(f"  {row.method} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
+    if not comparison.public_bounds:
+        console.print(f"For all of them: {NOT_PRIVATE}.")
+    for row in comparison.rows:
+        if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
+            console.print(
+                f"optimal at epsilon {at_most(row.epsilon)} is the best found, not proven best: a profile with a KL "
+                f"lower by up to {at_most(row.solver['gap'])} may exist."
+            )
+    spreads = [row for row in comparison.rows if row.kl_spread is not None]
+    if spreads:
+        each = ", ".join(_brief("kl", row.kl_spread or 0.0) for row in spreads)
+        console.print(
+            f"{spreads[0].method} is random: its figures are means over {spreads[0].releases} releases. Standard "
+            f"deviation of its KL, by epsilon: {each}."
+        )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")
 
 

@@ -37,10 +37,12 @@ def optimal(
     restarts: int = RESTARTS,
     seed: int = 0,
     known: Ints | None = None,
+    keep_when_stopped: bool = True,
     progress: Callable[[Round], None] | None = None,
 ) -> Solution:
     """The profile of least KL that protects everyone, within the target gap, or the best found when the time limit
-    (in seconds) or Ctrl-C ends the search; the gap says which."""
+    (in seconds) or Ctrl-C ends the search; the gap says which. Without ``keep_when_stopped``, Ctrl-C is the caller's.
+    """
     check(math.isfinite(time_limit) and time_limit > 0, "time_limit", "a positive number of seconds", time_limit)
     if game.utility != "kl":
         raise BadInput(f"The optimal solver does not offer the utility {game.utility!r}, only 'kl'. Use best response.")
@@ -53,7 +55,7 @@ def optimal(
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
     search = _Search(game, start, began + time_limit, progress)
-    with suppress(KeyboardInterrupt):  # then the best so far, with the gap as it is
+    with suppress(*[KeyboardInterrupt] * keep_when_stopped):  # then the best so far, with the gap as it is
         search.run()
     best, bound = search.best, max(search.bound - SOLVER_ERROR, 0.0)
     value = game.divergence(best)

@@ -57,3 +57,13 @@ class Solution:
     def divergence(self) -> float:
         """What the utility measures: the same unless another utility was asked for."""
         return self.game.divergence(self.profile)
+
+    def summary(self) -> dict[str, Any]:
+        """How it was found, as saved files and JSON tell it."""
+        return {
+            "name": self.name,
+            "equilibrium": self.equilibrium,
+            "rounds": self.rounds,
+            "seconds": round(self.seconds, 4),
+            **self.settings,
+        }

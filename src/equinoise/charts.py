@@ -1,0 +1,181 @@
+"""Pictures: KL against epsilon, one line a method, as PNG, SVG or a page that needs nothing from the network."""
+
+from __future__ import annotations
+
+import html
+import io
+import json
+import math
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from equinoise.errors import BadInput, at_most
+from equinoise.files import write_whole
+from equinoise.methods import NOT_PRIVATE
+from equinoise.terminal import SECRET
+
+if TYPE_CHECKING:
+    from equinoise.comparison import Comparison
+
+SUFFIXES = (".png", ".svg", ".html")
+
+NAMES = {
+    "best-response": "best response (game)",
+    "optimal": "optimal (game)",
+    "genetic": "genetic (game)",
+    "laplace": "Laplace",
+    "bounded-laplace": "bounded Laplace",
+    "staircase": "staircase",
+    "additive-smoothing": "additive smoothing",
+    "bounded-smoothing": "bounded smoothing",
+    "dp-histogram": "DP histogram (OpenDP)",
+}
+
+LOOKS = {
+    "best-response": ("#0072b2", "circle"),
+    "optimal": ("#000000", "circle"),
+    "genetic": ("#56b4e9", "circle"),
+    "laplace": ("#d55e00", "square"),
+    "bounded-laplace": ("#e69f00", "square"),
+    "staircase": ("#7f3c00", "square"),
+    "additive-smoothing": ("#cc79a7", "triangle-up"),
+    "bounded-smoothing": ("#8a2a6b", "triangle-up"),
+    "dp-histogram": ("#009e73", "diamond"),
+}
+"""Colours that people with any colour vision tell apart, most of them Okabe and Ito's; the shape tells the promise."""
+
+KINDS = [
+    "Circles: one draw, per-instance, not DP. Triangles: one draw, DP.",
+    "Diamonds: any number of draws, DP. Squares: everyone's noisy value, local DP.",
+]
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval';
+ style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<script>{library}</script>
+</head>
+<body>
+<div id="chart" role="img" aria-label="{description}"></div>
+<script>vegaEmbed("#chart", {spec}, {options}).catch(console.error);</script>
+</body>
+</html>
+"""
+"""The policy keeps the page from loading or sending anything, whatever is in it."""
+
+OPTIONS = {"mode": "vega-lite", "renderer": "svg", "actions": {"export": True, "source": False, "editor": False}}
+"""No link that would send the private figures to an editor on the web."""
+
+
+def check_picture(path: Path) -> None:
+    """Refuse a name whose ending does not say which kind of picture it is."""
+    if path.suffix.lower() not in SUFFIXES:
+        raise BadInput(f"{str(path)!r} must end in .png, .svg or .html, so that it is clear what to draw.")
+
+
+def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool = False) -> None:
+    """Save the picture of a comparison to a file that only its owner can read."""
+    path = Path(path)
+    check_picture(path)
+    chart = comparison_chart(comparison)
+    write_whole(path, [_rendered(chart, path.suffix.lower())], mode=0o600, force=force)
+
+
+def comparison_chart(comparison: Comparison) -> Any:
+    """KL against epsilon, both logarithmic, one line a method. A KL of zero is drawn at the lower edge."""
+    alt: Any = import_module("altair")
+    finite = [row for row in comparison.rows if math.isfinite(row.metrics["kl"])]
+    above = [row.metrics["kl"] for row in finite if row.metrics["kl"] > 1e-15]  # below is what floats leave of zero
+    lowest, highest = min(above, default=1e-6) / 2, max(above, default=1.0) * 2
+    points = [
+        {
+            "epsilon": row.epsilon,
+            "method": NAMES[row.method],
+            "height": max(row.metrics["kl"], lowest),
+            "size": 170 if row.method == "laplace" else 70,  # bounded Laplace often lies on top of it
+            "dash": row.method == "bounded-laplace",
+            "KL": f"{row.metrics['kl']:.4g}" + (f" ± {row.kl_spread:.2g}" if row.kl_spread is not None else ""),
+            "protected": f"{row.protected:,} of {comparison.people:,}",
+            "promise": row.promise,
+        }
+        for row in finite
+    ]
+    methods = comparison.methods
+    names = [NAMES[method] for method in methods]
+    colours = alt.Scale(domain=names, range=[LOOKS[method][0] for method in methods])
+    shapes = alt.Scale(domain=names, range=[LOOKS[method][1] for method in methods])
+    dashes = alt.Scale(domain=[False, True], range=[[1, 0], [5, 5]])
+    epsilons = list(comparison.epsilons)
+    decades = [10.0**k for k in range(math.ceil(math.log10(lowest)), math.floor(math.log10(highest)) + 1)]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("epsilon:Q", title="epsilon").scale(type="log", domain=[epsilons[0] / 1.15, epsilons[-1] * 1.15])
+        .axis(values=epsilons, format="~g", grid=False),
+        y=alt.Y("height:Q", title="KL divergence from the original (nats)")
+        .scale(type="log", domain=[lowest, highest]).axis(values=decades, format="~g"),
+        color=alt.Color("method:N", title="method", scale=colours, sort=names),
+        tooltip=[f"{name}:N" for name in ("method", "epsilon", "KL", "protected", "promise")],
+    )  # fmt: skip
+    lines = base.mark_line(strokeWidth=1.8).encode(strokeDash=alt.StrokeDash("dash:N", scale=dashes, legend=None))
+    marks = base.mark_point(filled=True, opacity=1).encode(
+        shape=alt.Shape("method:N", title="method", scale=shapes, sort=names),
+        size=alt.Size("size:Q", scale=None, legend=None),
+    )
+    size = f"{comparison.people:,} people, {comparison.histogram.grid.cells:,} cells. Lower is closer."
+    bounds = [] if comparison.public_bounds else [f"{NOT_PRIVATE.capitalize()}."]
+    return (lines + marks).properties(
+        width=620,
+        height=420,
+        title=alt.TitleParams(_title(comparison), subtitle=[size, *KINDS, *bounds, SECRET], anchor="start"),
+        description=_description(comparison),
+    )
+
+
+def _title(comparison: Comparison) -> str:
+    return f"How far from the original each method ends, for column {comparison.column!r}"
+
+
+def _description(comparison: Comparison) -> str:
+    """The picture in words, for whoever cannot see it."""
+    lines = [
+        f"{NAMES[method]}: "
+        + ", ".join(
+            f"{row.metrics['kl']:.3g} at epsilon {at_most(row.epsilon)}"
+            for row in comparison.rows
+            if row.method == method
+        )
+        for method in comparison.methods
+    ]
+    return f"{_title(comparison)}. KL divergence by method. {'; '.join(lines)}."
+
+
+def _rendered(chart: Any, suffix: str) -> bytes:
+    if suffix == ".html":
+        return _page(chart).encode()
+    if suffix == ".svg":
+        text = io.StringIO()
+        chart.save(text, format="svg")
+        head, rest = text.getvalue().split(">", 1)
+        title, description = html.escape(chart.title.text), html.escape(chart.description)
+        return f'{head} role="img"><title>{title}</title><desc>{description}</desc>{rest}'.encode()
+    picture = io.BytesIO()
+    chart.save(picture, format="png", ppi=144)
+    return picture.getvalue()
+
+
+def _page(chart: Any) -> str:
+    alt: Any = import_module("altair")
+    converter: Any = import_module("vl_convert")
+    spec = chart.to_dict()
+    library = converter.javascript_bundle(vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
+    safe = json.dumps(spec).replace("<", "\\u003c")  # a column may be named </script>
+    return PAGE.format(
+        title=html.escape(spec["title"]["text"]),
+        description=html.escape(spec["description"]),
+        library=library,
+        spec=safe,
+        options=json.dumps(OPTIONS),
+    )

@@ -1,0 +1,152 @@
+"""The game beside what one would use instead, on the same data and grid, at several epsilons."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from equinoise.errors import BadInput, check
+from equinoise.game import Game
+from equinoise.grid import Histogram
+from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
+from equinoise.noise import Kernel, laplace_kernel, scale_set
+from equinoise.pipeline import check_epsilon, count_people, make_solver, open_column
+from equinoise.solvers import Round
+from equinoise.utility import named
+
+TIME_LIMIT = 20.0
+
+Progress = Callable[[float, str, Round | None], None]
+Step = tuple[str, Callable[[], Row | LeftOut]]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every method at every epsilon, worked out from one histogram. As secret as the data."""
+
+    histogram: Histogram
+    public_bounds: bool
+    epsilons: tuple[float, ...]
+    rows: tuple[Row, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def people(self) -> int:
+        """N."""
+        return self.histogram.people
+
+    @property
+    def column(self) -> str:
+        """The column's name."""
+        return self.histogram.grid.axis.name
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that have a row, in the order in which they are shown."""
+        return [method for method in PROMISES if any(row.method == method for row in self.rows)]
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
+        return {
+            "people": self.people,
+            "cells": self.histogram.grid.cells,
+            "column": self.column,
+            "epsilons": list(self.epsilons),
+            "results": [row.to_json() for row in self.rows],
+            "left_out": [vars(left) for left in self.left_out],
+        }
+
+
+def compare(
+    data: Any,
+    *,
+    epsilons: Sequence[float],
+    column: str | None = None,
+    bounds: tuple[float, float] | None = None,
+    bins: int = 101,
+    scales: str | Sequence[float] = "wide",
+    utility: str = "kl",
+    time_limit: float = TIME_LIMIT,
+    genetic: bool = False,
+    restarts: int | None = None,
+    seed: int = 0,
+    missing: str = "refuse",
+    outside: str = "refuse",
+    padding_epsilon: float = 1.0,
+    percentile: float = 0.9,
+    progress: Progress | None = None,
+) -> Comparison:
+    """The game's solvers and the baselines on one column, at every epsilon. The data is counted once.
+
+    ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
+    ``progress`` is told the epsilon and the method under way and, while a solver runs, its rounds. The other settings
+    are those of :func:`equinoise.optimize`.
+
+    >>> import numpy as np
+    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
+    >>> found = compare(people, epsilons=[1, 2], bounds=(140, 210), bins=41, restarts=2, time_limit=1)
+    >>> [row.method for row in found.rows if row.epsilon == 1][:4]
+    ['best-response', 'optimal', 'laplace', 'bounded-laplace']
+    """
+    asked = check_epsilons(epsilons)
+    check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
+    named(utility, 2)  # refused before anything is read
+    rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
+    histogram = count_people(rows, axis, missing=missing, outside=outside)
+    methods = Methods(histogram, bounds is not None)
+    found: list[Row] = []
+    left_out: list[LeftOut] = []
+    kernel: Kernel | None = None
+    for epsilon, relative in zip(asked, offered, strict=True):
+        if kernel is None or kernel.scales != relative:  # most scale sets are the same for every epsilon
+            kernel = laplace_kernel(relative, axis.bins)
+        game = Game(histogram, kernel, epsilon, utility)
+        chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
+        steps = _steps(methods, game, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
+        for name, step in steps:
+            if progress is not None:
+                progress(epsilon, name, None)
+            one = step()
+            if isinstance(one, Row):
+                found.append(one)
+            elif one not in left_out:  # a missing extra is missing at every epsilon
+                left_out.append(one)
+    return Comparison(histogram, bounds is not None, asked, tuple(found), tuple(left_out))
+
+
+def _steps(
+    methods: Methods, game: Game, progress: Progress | None, settings: dict[str, Any], slow: bool
+) -> Iterator[Step]:
+    """The methods at one epsilon, in the order in which they are shown."""
+
+    def play(name: str) -> Row | LeftOut:
+        seen = None if progress is None else lambda state: progress(game.epsilon, name, state)
+        return methods.play(name, game, make_solver(name, progress=seen, **settings))
+
+    for name in ("best-response", "optimal", *(["genetic"] if slow else [])):
+        yield name, partial(play, name)
+    for name in LOCAL_ROWS:
+        yield name, partial(methods.local, name, game.epsilon)
+    for name in ("additive-smoothing", "bounded-smoothing"):
+        yield name, partial(methods.smoothed, name, game.epsilon)
+    yield "dp-histogram", partial(methods.dp_histogram, game.epsilon)
+
+
+def check_epsilons(epsilons: Any) -> tuple[float, ...]:
+    """The epsilons in ascending order, if there are any, all usable and all different."""
+    listed = isinstance(epsilons, Sequence | np.ndarray) and not isinstance(epsilons, str | bytes)
+    check(listed and len(epsilons) > 0, "epsilons", "a list of at least one number", epsilons)
+    for epsilon in epsilons:
+        check_epsilon(epsilon)
+    ordered = tuple(sorted(float(epsilon) for epsilon in epsilons))
+    repeated = next((a for a, b in pairwise(ordered) if a == b), None)
+    if repeated is not None:
+        raise BadInput(f"Epsilon {repeated:g} is given more than once. Give every epsilon once.")
+    return ordered

@@ -1,0 +1,188 @@
+"""Every method that can be compared, each giving a row: how close, how fast, how many protected, what is promised."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from equinoise import baselines, peers
+from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.game import Game
+from equinoise.grid import Floats, Histogram
+from equinoise.mechanism import Mechanism
+from equinoise.metrics import metrics
+from equinoise.privacy import losses
+from equinoise.solvers import Solution
+
+_GAME = (
+    "one draw: the loss of each person in this dataset is at most {}, everyone else's noise held fixed "
+    "(per-instance; not differential privacy)"
+)
+_LOCAL = (
+    "every value: each person's own noisy value is {}-DP between any two values within the bounds, so all of them "
+    "may be released (a floating-point figure, not certified)"
+)
+_DRAW = "one draw: {}-DP for every dataset within the bounds, one person added or removed"
+
+PROMISES = {
+    "best-response": _GAME,
+    "optimal": _GAME,
+    "genetic": _GAME,
+    "laplace": _LOCAL,
+    "bounded-laplace": _LOCAL,
+    "staircase": _LOCAL,
+    "additive-smoothing": _DRAW,
+    "bounded-smoothing": _DRAW,
+    "dp-histogram": "any number of draws: the noisy counts are {}-DP for every dataset within the bounds, one person "
+    "added or removed (people protected: by this theorem, not measured)",
+}
+"""What each method promises at some epsilon, in the order in which methods are shown."""
+
+NOT_PRIVATE = "the bounds were read off the data and are not private"
+
+LOCAL_ROWS = {
+    "laplace": baselines.laplace_rows,
+    "bounded-laplace": baselines.bounded_laplace_rows,
+    "staircase": baselines.staircase_rows,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method at one epsilon.
+
+    ``protected`` counts the people whose own loss of one draw is within epsilon. ``promised`` is the epsilon of the
+    promise, which can be another one than was asked for; None if nothing is promised. ``kl_spread`` is the standard
+    deviation of KL over the ``releases`` of a random method, whose metrics are means.
+    """
+
+    epsilon: float
+    method: str
+    metrics: dict[str, float]
+    seconds: float
+    protected: int
+    promised: float | None
+    promise: str
+    worst_loss: float | None = None
+    kl_spread: float | None = None
+    releases: int | None = None
+    solver: dict[str, Any] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, without those that the method does not have."""
+        optional = ("worst_loss", "kl_spread", "releases", "solver")
+        return {key: value for key, value in vars(self).items() if value is not None or key not in optional}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A method that could not be run, at one epsilon or (None) at any, and why."""
+
+    method: str
+    epsilon: float | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """The methods on one histogram. ``public_bounds`` says whether the promises may take the bounds as public."""
+
+    histogram: Histogram
+    public_bounds: bool
+
+    def play(self, name: str, game: Game, solve: Callable[[Game], Solution]) -> Row | LeftOut:
+        """A solver of the game. One that cannot take this game is left out; best response takes every game."""
+        try:
+            solution = solve(game)
+        except (BadInput, PromiseNotMet) as error:
+            if name == "best-response":
+                raise
+            return LeftOut(name, game.epsilon, str(error))
+        game = solution.game  # scales that adapt are others
+        unprotected = game.people - solution.protected
+        if unprotected == 0:
+            Mechanism.from_solution(solution)  # refuses unless the exact certificate holds
+        return self._row(
+            game.epsilon, solution.name, None if unprotected else game.epsilon,
+            nothing=f"{unprotected:,} of {game.people:,} people are left unprotected",
+            metrics=self._distances(game.output(solution.profile)), seconds=solution.seconds,
+            protected=solution.protected, worst_loss=solution.worst_loss, solver=solution.summary(),
+        )  # fmt: skip
+
+    def local(self, method: str, epsilon: float) -> Row:
+        """The same noise for everyone; its promise is worked out from the rows as they are."""
+        axis, counts = self.histogram.grid.axis, self.histogram.counts
+        began = time.perf_counter()
+        rows = LOCAL_ROWS[method](axis, epsilon)
+        q = (counts / self.histogram.people) @ rows
+        seconds = time.perf_counter() - began
+        each = losses(rows[counts > 0], counts @ rows, self.histogram.people)
+        return self._row(
+            epsilon, method, baselines.local_epsilon(rows, axis),
+            nothing="some noisy values rule some values out for certain",
+            metrics=self._distances(q), seconds=seconds, **self._within(epsilon, each),
+        )  # fmt: skip
+
+    def smoothed(self, method: str, epsilon: float) -> Row:
+        """Pseudo-counts in every cell of the grid, or only in those within the bounds."""
+        axis = self.histogram.grid.axis
+        cells = slice(0, axis.bins) if method == "additive-smoothing" else baselines.cells_within(axis)
+        began = time.perf_counter()
+        weights = baselines.smoothed(self.histogram.counts, epsilon, cells)
+        total = float(weights.sum())
+        seconds = time.perf_counter() - began
+        each = []
+        for cell in np.flatnonzero(self.histogram.counts):
+            without = self.histogram.counts.copy()
+            without[cell] -= 1
+            other = baselines.smoothed(without, epsilon, cells)[cells]
+            each.append(np.abs(np.log(weights[cells] / total) - np.log(other / other.sum())).max())
+        return self._row(
+            epsilon, method, epsilon, metrics=self._distances(weights / total), seconds=seconds,
+            **self._within(epsilon, np.array(each)),
+        )  # fmt: skip
+
+    def dp_histogram(self, epsilon: float) -> Row | LeftOut:
+        """Counts of the cells within the bounds with OpenDP's noise; ``seconds`` are those of one release."""
+        try:
+            add_noise, promised = peers.noisy_counter(epsilon)
+        except BadInput as error:
+            return LeftOut("dp-histogram", None, str(error))
+        found = list(self._releases(add_noise, epsilon))
+        return self._row(
+            epsilon, "dp-histogram", promised,
+            metrics={name: float(np.mean([one[name] for _, one in found])) for name in found[0][1]},
+            seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.histogram.people,
+            kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
+        )  # fmt: skip
+
+    def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, float]]]:
+        within = baselines.cells_within(self.histogram.grid.axis)
+        for _ in range(peers.RELEASES):
+            began = time.perf_counter()
+            weights = np.zeros(self.histogram.grid.cells)
+            weights[within] = peers.tidied(add_noise(self.histogram.counts[within]), epsilon)
+            seconds = time.perf_counter() - began
+            yield seconds, self._distances(weights / weights.sum())
+
+    def _row(self, epsilon: float, method: str, promised: float | None, nothing: str = "", **found: Any) -> Row:
+        """A row with its promise: the method's sentence at the epsilon that holds, or why nothing is promised."""
+        if promised is None or not math.isfinite(promised):
+            promised, said = None, f"nothing: {nothing}"
+        else:
+            said = PROMISES[method].format(at_most(promised))
+        said += "" if self.public_bounds else f"; {NOT_PRIVATE}"
+        return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
+
+    def _distances(self, q: Floats) -> dict[str, float]:
+        return metrics(self.histogram.counts / self.histogram.people, q, self.histogram.grid.axis.midpoints())
+
+    def _within(self, epsilon: float, each: Floats) -> dict[str, Any]:
+        """How many people are within epsilon, from the loss of one person of each occupied cell; the worst loss."""
+        people = self.histogram.counts[self.histogram.counts > 0]
+        return {"protected": int(people[each <= epsilon].sum()), "worst_loss": float(each.max())}

@@ -1,0 +1,215 @@
+import doctest
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import equinoise
+from equinoise import BadInput, NotPublicWarning, baselines, comparison, demo, metrics
+from equinoise.methods import NOT_PRIVATE, PROMISES
+
+FAST = {"restarts": 2, "time_limit": 1.0, "bins": 41}
+METHODS = [method for method in PROMISES if method != "genetic"]
+
+
+@pytest.fixture(scope="module")
+def found():
+    return equinoise.compare(demo.pay(), column="wage", bounds=(0, 4000), epsilons=[2, 0.3], **FAST)
+
+
+def by(found, method, epsilon):
+    (row,) = [row for row in found.rows if (row.method, row.epsilon) == (method, epsilon)]
+    return row
+
+
+def test_the_example_in_the_docstring():
+    ran = doctest.testmod(comparison)
+    assert (ran.attempted, ran.failed) == (4, 0)
+
+
+def test_every_method_has_a_row_at_every_epsilon(found):
+    assert found.epsilons == (0.3, 2.0)
+    assert [(row.epsilon, row.method) for row in found.rows] == [(e, m) for e in (0.3, 2.0) for m in METHODS]
+    assert found.methods == METHODS
+    assert found.left_out == ()
+    for row in found.rows:
+        assert len(row.metrics) == 8
+        assert all(math.isfinite(value) for value in row.metrics.values())
+        assert 0 <= row.protected <= found.people == 935
+        assert row.seconds >= 0
+        assert row.promise[0].isupper()
+        assert row.promise.endswith(".")
+
+
+def test_it_agrees_with_optimize(found):
+    made = equinoise.optimize(demo.pay(), column="wage", bounds=(0, 4000), epsilon=2, restarts=2, bins=41)
+    game = by(found, "best-response", 2)
+    assert game.metrics == pytest.approx(made.metrics())
+    assert game.worst_loss == made.worst_loss
+    assert by(found, "laplace", 2).metrics == made.baseline()
+    assert set(game.solver) == set(made.solver)
+    assert by(found, "optimal", 2).metrics["kl"] <= game.metrics["kl"]
+
+
+def test_local_promises_are_the_worst_ratio_of_the_rows_and_not_the_epsilon_asked_for(found):
+    axis = found.histogram.grid.axis
+    for method in ("laplace", "bounded-laplace", "staircase"):
+        row = by(found, method, 2)
+        rows = comparison.LOCAL_ROWS[method](axis, 2)
+        assert row.promised == baselines.local_epsilon(rows, axis)
+        assert "not certified" in row.promise
+    assert by(found, "bounded-laplace", 2).promised <= 2
+    assert by(found, "staircase", 2).promised > 2
+    assert f"{equinoise.errors.at_most(by(found, 'staircase', 2).promised)}-DP" in by(found, "staircase", 2).promise
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 2.0])
+def test_the_losses_of_smoothing_are_those_of_fractions(found, epsilon):
+    """Take one person out of each cell, in fractions, and compare both outputs in every cell."""
+    counts, axis = found.histogram.counts.tolist(), found.histogram.grid.axis
+    added = Fraction(baselines.pseudo_count(epsilon))
+    for method, inside in (
+        ("additive-smoothing", range(axis.bins)),
+        ("bounded-smoothing", range(axis.cell_of(0), axis.cell_of(4000) + 1)),
+    ):
+        worst = 0.0
+        for cell in (x for x in inside if counts[x]):
+            total = sum(counts) + len(inside) * added
+            for x in inside:
+                ratio = (counts[x] + added) / total / ((counts[x] - (x == cell) + added) / (total - 1))
+                worst = max(worst, abs(math.log(ratio)))
+        row = by(found, method, epsilon)
+        assert row.worst_loss == pytest.approx(worst, rel=1e-9)
+        assert row.worst_loss <= epsilon
+        assert row.protected == 935
+
+
+def test_the_losses_of_noise_for_everyone_are_measured(found):
+    """People's own loss of one draw, from the definition."""
+    counts, axis = found.histogram.counts, found.histogram.grid.axis
+    rows = baselines.staircase_rows(axis, 0.3)
+    sums = counts @ rows
+    each = [np.abs(np.log(sums / 935 / ((sums - rows[k]) / 934))).max() for k in np.flatnonzero(counts)]
+    assert by(found, "staircase", 0.3).worst_loss == pytest.approx(max(each))
+
+
+def test_the_dp_histogram_is_a_mean_of_releases(found):
+    row = by(found, "dp-histogram", 2)
+    assert row.releases == 20
+    assert row.kl_spread > 0
+    assert row.protected == 935
+    assert row.worst_loss is None
+    assert "not measured" in row.promise
+    assert "any number of draws" in row.promise.lower()
+    assert 1e-4 < row.metrics["kl"] < 0.05
+
+
+def test_the_promise_of_the_game_is_not_differential_privacy(found):
+    for method in ("best-response", "optimal"):
+        assert "not differential privacy" in by(found, method, 0.3).promise
+        assert "at most 0.3" in by(found, method, 0.3).promise
+
+
+def test_a_game_that_leaves_someone_out_says_so_and_promises_nothing():
+    found = equinoise.compare([0.0] * 30 + [100.0], bounds=(0, 100), epsilons=[0.1], scales=[0.5, 1.0], **FAST)
+    row = by(found, "best-response", 0.1)
+    assert row.protected < 31
+    assert row.promised is None
+    assert row.promise == f"Nothing: {31 - row.protected} of 31 people are left unprotected."
+    assert by(found, "additive-smoothing", 0.1).protected == 31
+
+
+def test_bounds_read_off_the_data_weaken_every_promise():
+    with pytest.warns(NotPublicWarning) as caught:
+        found = equinoise.compare(np.arange(60.0), epsilons=[1], **FAST)
+    assert caught[0].filename == __file__
+    assert not found.public_bounds
+    assert all(row.promise.endswith(f"; {NOT_PRIVATE}.") for row in found.rows)
+
+
+def test_what_a_solver_cannot_take_is_left_out():
+    found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[0.001, 1], **FAST)
+    (left,) = found.left_out
+    assert (left.method, left.epsilon) == ("optimal", 0.001)
+    assert "ln(N/(N-1))" in left.reason
+    assert by(found, "optimal", 1)
+
+
+def test_without_opendp_its_row_is_left_out_once(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
+    found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1, 2], **FAST)
+    (left,) = found.left_out
+    assert (left.method, left.epsilon) == ("dp-histogram", None)
+    assert "pip install 'equinoise[peers]'" in left.reason
+    assert "dp-histogram" not in found.methods
+
+
+def test_the_genetic_solver_takes_part_when_asked(monkeypatch):
+    from equinoise.solvers import genetic
+
+    monkeypatch.setattr(genetic, "PATIENCE", 2)
+    found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1], genetic=True, **FAST)
+    assert found.methods == list(PROMISES)
+    assert by(found, "genetic", 1).solver["name"] == "genetic"
+
+
+def test_progress_names_the_epsilon_and_the_method():
+    seen = []
+    equinoise.compare(
+        np.arange(60.0), bounds=(0, 60), epsilons=[1], progress=lambda *state: seen.append(state), **FAST
+    )  # fmt: skip
+    assert [method for _, method, state in seen if state is None] == METHODS
+    assert {epsilon for epsilon, _, _ in seen} == {1}
+    assert any(state is not None and method == "best-response" for _, method, state in seen)
+
+
+def test_ctrl_c_in_the_optimal_solver_stops_everything():
+    def stop(_epsilon, method, state):
+        if method == "optimal" and state is not None and state.note:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1], progress=stop, **FAST)
+
+
+@pytest.mark.parametrize(
+    ("epsilons", "said"),
+    [
+        ([], "at least one number"),
+        (1.0, "a list"),
+        ("1,2", "a list"),
+        ([1, 1.0], "Epsilon 1 is given more than once"),
+        ([1, 0], "'epsilon' parameter"),
+        ([-1], "'epsilon' parameter"),
+        ([math.inf], "'epsilon' parameter"),
+        ([math.nan], "'epsilon' parameter"),
+        ([True], "'epsilon' parameter"),
+        (["1"], "'epsilon' parameter"),
+    ],
+)
+def test_bad_epsilons(epsilons, said):
+    with pytest.raises(BadInput, match=said):
+        equinoise.compare([1.0, 2.0], bounds=(0, 3), epsilons=epsilons)
+
+
+def test_bad_settings():
+    for settings in ({"time_limit": 0}, {"restarts": 0}, {"seed": -1}, {"scales": "tall"}, {"missing": "guess"}):
+        with pytest.raises(BadInput, match=next(iter(settings))):
+            equinoise.compare([1.0, 2.0], bounds=(0, 3), epsilons=[1], **settings)
+
+
+def test_known_figures_of_the_heights(heights):
+    """Deterministic baselines on the 1,844 heights; the DP histogram within a wide margin of its mean."""
+    found = equinoise.compare(heights, bounds=(163, 226), epsilons=[0.1, 1], restarts=1, time_limit=0.3)
+    expected = {
+        "laplace": (1.815, 1.199), "bounded-laplace": (1.815, 1.201), "staircase": (1.800, 1.052),
+        "additive-smoothing": (0.3219, 0.02408), "bounded-smoothing": (0.02390, 0.0005633),
+    }  # fmt: skip
+    for method, figures in expected.items():
+        assert [by(found, method, e).metrics["kl"] for e in (0.1, 1)] == pytest.approx(figures, rel=1e-3)
+    assert 0.01 < by(found, "dp-histogram", 0.1).metrics["kl"] < 0.1
+    assert 0.001 < by(found, "dp-histogram", 1).metrics["kl"] < 0.005
+    p = found.histogram.counts / 1844
+    q = baselines.laplace_output(p, found.histogram.grid.axis, 1)
+    assert by(found, "laplace", 1).metrics["kl"] == metrics.kl(p, q)
