@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise import Axis, Game, Grid, Histogram
-from equinoise.noise import laplace_kernel, scale_set
+from equinoise.noise import make_kernel, scale_set
 
 BOUNDS = (163.0, 226.0)
 
@@ -24,5 +24,5 @@ def height_game(scales, epsilon, times=1, values=None):
     axis = Axis.padded("height", *BOUNDS)
     cells = [axis.cell_of(h) for h in (heights() if values is None else values)]
     counts = np.bincount(cells, minlength=axis.bins) * times
-    kernel = laplace_kernel(scale_set(scales, axis, epsilon), axis.bins)
+    kernel = make_kernel("laplace", scale_set(scales, axis, epsilon), axis.bins)
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)

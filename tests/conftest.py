@@ -11,7 +11,7 @@ from benchmarks import heights as basketball
 from equinoise import cli
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram
-from equinoise.noise import laplace_kernel
+from equinoise.noise import make_kernel
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, print_blob=False)
 settings.load_profile("repeatable")
@@ -26,7 +26,7 @@ def small_game(counts, scales, epsilon, total=2**32):
     """A game on a bare grid of len(counts) cells, with scales in units of the padded range."""
     counts = np.asarray(counts, dtype=np.int64)
     axis = Axis("value", 0.0, 1.0, len(counts), 0.0)
-    kernel = laplace_kernel(scales, len(counts), total)
+    kernel = make_kernel("laplace", scales, len(counts), total)
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
 
 

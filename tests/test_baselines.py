@@ -13,7 +13,7 @@ from equinoise.baselines import laplace_output, local_epsilon
 from equinoise.certificate import exp_lower_bound
 from equinoise.grid import Axis
 from equinoise.methods import LOCAL_ROWS
-from equinoise.noise import laplace_mass
+from equinoise.noise import noise_mass
 
 HEIGHT = Axis.padded("height", 163, 226)
 AXES = st.builds(
@@ -61,7 +61,7 @@ def test_the_local_epsilon_is_the_worst_ratio_of_any_two_rows_in_any_cell(method
 
 
 def test_a_cell_that_only_some_rows_reach_has_no_finite_local_epsilon():
-    rows = laplace_mass(1e-6, 11)
+    rows = noise_mass("laplace", 1e-6, 11)
     assert local_epsilon(rows, Axis("x", 0.0, 1.0, 11, 0.0)) == math.inf
 
 
@@ -84,11 +84,11 @@ def test_cutting_off_breaks_the_textbook_epsilon_of_the_staircase():
 @given(axis=SPANNING, epsilon=EPSILONS)
 def test_bounded_laplace_keeps_epsilon_with_the_smallest_scale_that_does(axis, epsilon):
     scale = baselines.bounded_laplace_scale(axis, epsilon)
-    assert local_epsilon(laplace_mass(scale, axis.bins), axis) <= epsilon
-    assert local_epsilon(laplace_mass(scale * 0.99, axis.bins), axis) > epsilon
+    assert local_epsilon(noise_mass("laplace", scale, axis.bins), axis) <= epsilon
+    assert local_epsilon(noise_mass("laplace", scale * 0.99, axis.bins), axis) > epsilon
     # and no much smaller scale does either: the bisection did not miss another way down
     for share in (0.9, 0.5, 0.1):
-        assert local_epsilon(laplace_mass(scale * share, axis.bins), axis) > epsilon
+        assert local_epsilon(noise_mass("laplace", scale * share, axis.bins), axis) > epsilon
 
 
 def test_bounded_laplace_ends_where_every_scale_would_do():

@@ -94,6 +94,13 @@ def test_another_utility_and_adaptive_scales(run, folder, utility):
     assert run("audit", "pay.eq", "--data", "pay.csv")[0] == 0
 
 
+@pytest.mark.parametrize("noise", ["gaussian", "geometric", "staircase", "uniform-mixture"])
+def test_another_family_of_noise(run, folder, noise):
+    make(run, "--noise", noise)
+    assert json.loads(run("show", "pay.eq", "--json")[1])["noise"] == noise
+    assert run("audit", "pay.eq", "--data", "pay.csv")[0] == 0
+
+
 def test_the_genetic_solver_says_whether_it_is_an_equilibrium(run, folder):
     made = json.loads(make(run, "--solver", "genetic", "--generations", "3", "--json"))
     assert made["solver"]["name"] == "genetic"
@@ -234,6 +241,7 @@ BAD = [
     ("no generations", ["pay.csv"], ["--solver", "genetic", "--generations", "0"], "'generations' parameter must be"),
     ("time limit for best response", ["pay.csv"], ["--time-limit", "5"], "unless the solver is 'optimal'"),
     ("restarts for genetic", ["pay.csv"], ["--solver", "genetic", "--restarts", "3"], "with the genetic solver"),
+    ("noise unknown", ["pay.csv"], ["--noise", "pink"], "'noise' parameter must be"),
     ("utility unknown", ["pay.csv"], ["--utility", "moments:0"], "'utility' parameter must be"),
     ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "does not offer"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),

@@ -52,7 +52,7 @@ def test_show_json_is_enough_to_compute_the_output_and_every_loss(made):
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(np.log((everyone / n) / ((everyone - rows) / (n - 1))))
     np.testing.assert_allclose(np.nanmax(ratio, axis=1), made.losses(), rtol=1e-9)
-    kernel = equinoise.noise.laplace_kernel(shown["scales"], 41, shown["weight_total"])
+    kernel = equinoise.noise.make_kernel("laplace", shown["scales"], 41, shown["weight_total"])
     for group, row in zip(shown["profile"], shown["weights"], strict=True):
         assert kernel.weights[group["scale"], group["cell"]].tolist() == row
 
@@ -85,10 +85,10 @@ def test_quantiles_count_people():
 def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
     from equinoise.game import Game
     from equinoise.grid import Histogram
-    from equinoise.noise import laplace_kernel
+    from equinoise.noise import make_kernel
     from equinoise.solvers import Solution
 
-    game = Game(Histogram(made.grid, made.histogram), laplace_kernel(made.scales, 41), 1.0)
+    game = Game(Histogram(made.grid, made.histogram), make_kernel("laplace", made.scales, 41), 1.0)
     profile = np.zeros((41, len(made.scales)), dtype=np.int64)
     profile[:, 0] = made.histogram  # everyone at the smallest scale
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):

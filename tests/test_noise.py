@@ -7,15 +7,22 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from equinoise.errors import BadInput
-from equinoise.grid import Axis
-from equinoise.noise import laplace_kernel, laplace_mass, round_rows, scale_set
+from equinoise.game import Game
+from equinoise.grid import Axis, Grid, Histogram
+from equinoise.mechanism import Mechanism
+from equinoise.noise import FAMILIES, make_kernel, noise_mass, round_rows, scale_set
+from equinoise.solvers.best_response import best_response
 
 scales = st.one_of(st.floats(1e-6, 1e6), st.sampled_from([1e-290, 1e290, math.inf]))
 
 
+families = pytest.mark.parametrize("noise", FAMILIES)
+
+
+@families
 @given(scale=scales, bins=st.integers(2, 40))
-def test_integer_rows_sum_to_the_total_and_are_within_one_of_the_exact_mass(scale, bins):
-    mass = laplace_mass(scale, bins)
+def test_integer_rows_sum_to_the_total_and_are_within_one_of_the_exact_mass(noise, scale, bins):
+    mass = noise_mass(noise, scale, bins)
     for total in (2**32, 2**10):
         weights = round_rows(mass, total)
         assert (weights.sum(axis=1) == total).all()
@@ -24,19 +31,63 @@ def test_integer_rows_sum_to_the_total_and_are_within_one_of_the_exact_mass(scal
         assert (weights.diagonal() >= weights.max(axis=1) - 1).all()
 
 
-@given(scale=st.floats(1e-3, 10), bins=st.integers(2, 40))
-def test_mass_is_scipys_laplace_cut_off_and_renormalized(scale, bins):
+@families
+@given(scale=st.floats(1e-3, 1e3), bins=st.integers(2, 40))
+def test_mass_falls_with_distance_on_both_sides_alike_and_larger_scales_spread_more(noise, scale, bins):
+    mass = noise_mass(noise, scale, bins)
+    np.testing.assert_allclose(mass, mass[::-1, ::-1], rtol=1e-12)
+    assert (np.diff(mass[0]) <= 1e-12).all()
+    assert (noise_mass(noise, 2 * scale, bins).diagonal() <= mass.diagonal() + 1e-12).all()
+
+
+def cut_off(cdf, bins):
+    """Mass of every bin around every midpoint, from a distribution function, cut off and renormalized."""
     edges = np.arange(bins + 1) / bins
     middle = (edges[:-1] + edges[1:]) / 2
-    cdf = stats.laplace.cdf(edges[None, :], loc=middle[:, None], scale=scale)
-    expected = np.diff(cdf, axis=1)
-    expected /= expected.sum(axis=1, keepdims=True)
-    np.testing.assert_allclose(laplace_mass(scale, bins), expected, rtol=1e-6, atol=1e-14)
+    mass = np.diff(cdf(edges[None, :] - middle[:, None]), axis=1)
+    return mass / mass.sum(axis=1, keepdims=True)
 
 
-def test_infinite_scale_is_uniform_and_tiny_scale_stays_put():
-    np.testing.assert_allclose(laplace_mass(math.inf, 7), 1 / 7)
-    np.testing.assert_array_equal(laplace_mass(1e-12, 7), np.eye(7))
+@given(scale=st.floats(1e-3, 10), bins=st.integers(2, 40))
+def test_laplace_and_gaussian_are_scipys(scale, bins):
+    for noise, theirs in (("laplace", stats.laplace), ("gaussian", stats.norm)):
+        expected = cut_off(lambda t, theirs=theirs: theirs.cdf(t, scale=scale), bins)
+        np.testing.assert_allclose(noise_mass(noise, scale, bins), expected, rtol=1e-6, atol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [0.01, 0.13, 2.0])
+def test_staircase_is_its_density_added_up(scale):
+    """Steps of width gamma and 1 - gamma scales by turns, down by e once a scale, on a grid finer than any of them."""
+    bins, fine = 9, 4000
+    t = (np.arange(bins * fine) + 0.5) / (bins * fine) - 0.5 / bins
+    steps = np.floor(np.abs(t) / scale + 1 - 1 / (1 + math.exp(0.5)))
+    mass = np.exp(-steps).reshape(bins, fine).sum(axis=1)
+    np.testing.assert_allclose(noise_mass("staircase", scale, bins)[0], mass / mass.sum(), rtol=2e-3, atol=1e-9)
+
+
+def test_geometric_and_uniform_mixture_by_hand():
+    ratios = noise_mass("geometric", 0.25, 8)[0]
+    np.testing.assert_allclose(ratios[1:] / ratios[:-1], math.exp(-1 / 2))
+    stay = 1 / (1 + 0.25)
+    expected = np.full((4, 4), (1 - stay) / 4) + stay * np.eye(4)
+    np.testing.assert_allclose(noise_mass("uniform-mixture", 0.25, 4), expected)
+
+
+@families
+def test_infinite_scale_is_uniform_and_tiny_scale_stays_put(noise):
+    np.testing.assert_allclose(noise_mass(noise, math.inf, 7), 1 / 7)
+    np.testing.assert_allclose(noise_mass(noise, 1e-12, 7), np.eye(7), atol=1e-7)
+    np.testing.assert_allclose(noise_mass(noise, 1e6, 7), 1 / 7, rtol=1e-3)
+
+
+@families
+def test_the_game_protects_everyone_with_every_family(heights, noise):
+    axis = Axis.padded("height", 163, 226)
+    counts = np.bincount([axis.cell_of(h) for h in heights], minlength=axis.bins)
+    game = Game(Histogram(Grid((axis,)), counts), make_kernel(noise, scale_set("wide", axis, 1.0), axis.bins), 1.0)
+    found = best_response(game, restarts=2)
+    assert found.equilibrium
+    assert Mechanism.from_solution(found).certificate().holds
 
 
 def test_scale_sets():
@@ -58,6 +109,6 @@ def test_scales_that_are_none_are_refused(bad):
 
 
 def test_kernel_orders_its_scales():
-    kernel = laplace_kernel([3.0, 0.1], 5)
+    kernel = make_kernel("laplace", [3.0, 0.1], 5)
     assert kernel.scales == (0.1, 3.0)
     assert kernel.weights[0, 2, 2] > kernel.weights[1, 2, 2]

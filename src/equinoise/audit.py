@@ -13,7 +13,7 @@ from equinoise.certificate import Certificate
 from equinoise.grid import Floats
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
-from equinoise.noise import laplace_mass
+from equinoise.noise import noise_mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +99,7 @@ def _same_kernel(mechanism: Mechanism) -> bool:
     bins, total = mechanism.grid.axis.bins, mechanism.weight_total
     for index in np.unique(mechanism.scale_indices).tolist():
         here = mechanism.scale_indices == index
-        exact = laplace_mass(mechanism.scales[index], bins)[mechanism.cells[here]] * total
+        exact = noise_mass(mechanism.noise, mechanism.scales[index], bins)[mechanism.cells[here]] * total
         if (np.abs(mechanism.weights[here] - exact) > 1.001).any():
             return False
     return True

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from equinoise.grid import Axis, Floats, Ints
-from equinoise.noise import laplace_mass
+from equinoise.noise import noise_mass, spread, staircase_survival
 from equinoise.privacy import EPSILON_CAP
 
 SLACK = 1e-12
@@ -41,7 +41,7 @@ def local_epsilon(rows: Floats, axis: Axis) -> float:
 
 def laplace_rows(axis: Axis, epsilon: float) -> Floats:
     """The Laplace mechanism on the grid: scale (high - low) / epsilon for everyone."""
-    return laplace_mass((axis.high - axis.low) / axis.range / epsilon, axis.bins)
+    return noise_mass("laplace", (axis.high - axis.low) / axis.range / epsilon, axis.bins)
 
 
 def laplace_output(p: Floats, axis: Axis, epsilon: float) -> Floats:
@@ -51,7 +51,7 @@ def laplace_output(p: Floats, axis: Axis, epsilon: float) -> Floats:
 
 def bounded_laplace_rows(axis: Axis, epsilon: float) -> Floats:
     """The Laplace mechanism with the smallest scale for which cutting off keeps the promise."""
-    return laplace_mass(bounded_laplace_scale(axis, epsilon), axis.bins)
+    return noise_mass("laplace", bounded_laplace_scale(axis, epsilon), axis.bins)
 
 
 def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
@@ -63,7 +63,7 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
     """
 
     def enough(scale: float) -> bool:
-        return local_epsilon(laplace_mass(scale, axis.bins), axis) <= epsilon - SLACK
+        return local_epsilon(noise_mass("laplace", scale, axis.bins), axis) <= epsilon - SLACK
 
     low = high = (axis.high - axis.low) / axis.range / epsilon
     while not enough(high):
@@ -76,35 +76,12 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
     return high
 
 
-def staircase_survival(distance: Floats, epsilon: float) -> Floats:
-    """P(noise > t) of the staircase mechanism, for t >= 0 in units of the sensitivity.
-
-    Its density has steps of width gamma and 1 - gamma by turns (Geng and Viswanath): with b = e^-epsilon,
-
-        f(t) = a b^k      for k <= t < k + gamma,
-        f(t) = a b^(k+1)  for k + gamma <= t < k + 1,      a = (1 - b) / (2 (gamma + b (1 - gamma))),
-
-    and gamma = 1 / (1 + e^(epsilon/2)), which makes the mean absolute noise least. The mass beyond k + u is
-    b^k times b/2 plus what is left of the step: sums of positive terms only, so that small tails stay exact.
-    """
-    epsilon = min(epsilon, EPSILON_CAP)  # more noise than asked for, never less
-    b = math.exp(-epsilon)
-    gamma = math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
-    a = -math.expm1(-epsilon) / (2 * (gamma + b * (1 - gamma)))
-    whole = np.floor(distance)
-    u = distance - whole
-    left = np.maximum(gamma - u, 0) + b * (1 - np.maximum(u, gamma))
-    return np.asarray(np.exp(-epsilon * whole) * (b / 2 + a * left))
-
-
 def staircase_rows(axis: Axis, epsilon: float) -> Floats:
     """The staircase mechanism on the grid, with sensitivity high - low: mass per bin, cut off and renormalized."""
     edges = (np.arange(axis.bins, dtype=np.float64) + 0.5) * axis.width / (axis.high - axis.low)
     beyond = staircase_survival(edges, epsilon)
     mass = np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
-    cells = np.arange(axis.bins)
-    rows = mass[np.abs(np.subtract.outer(cells, cells))]
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    return spread(mass)
 
 
 def pseudo_count(epsilon: float) -> float:

@@ -58,6 +58,10 @@ DATA_OPTIONS = [
     ),
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
     click.option(
+        "--noise", default="laplace", show_default=True,
+        help="Family of the noise: laplace, gaussian, geometric, staircase or uniform-mixture.",
+    ),
+    click.option(
         "--scales", default="wide", show_default=True,
         help="Noise scales on offer: wide; adaptive, new ones next to those in use; paper; or numbers in data units "
         "such as 50,500,20000.",
@@ -106,7 +110,7 @@ DATA_OPTIONS = [
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, bins: int, scales: str, utility: str, missing: str, outside: str, solver: str,
+    draws: int, bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -128,7 +132,7 @@ def optimize(
     with _said() as said, terminal.progress() as seen:
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-            utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
+            noise=noise, utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
             restarts=restarts, seed=seed, missing=missing, outside=outside,
             padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
         )  # fmt: skip
@@ -190,9 +194,9 @@ def _scales(text: str) -> str | list[float]:
 @json_option
 def compare(
     data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
-    bounds: Sequence[tuple[str, float, float]], bins: int, scales: str, utility: str, missing: str, outside: str,
-    restarts: int | None, seed: int, padding_epsilon: float, percentile: float, plot: Path | None, force: bool,
-    as_json: bool,
+    bounds: Sequence[tuple[str, float, float]], bins: int, noise: str, scales: str, utility: str, missing: str,
+    outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float, plot: Path | None,
+    force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
 
@@ -217,8 +221,8 @@ def compare(
     with _said() as said, terminal.comparing() as seen:
         found = make(
             data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed, missing=missing,
-            outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+            noise=noise, utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
+            missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
         )  # fmt: skip
     for left in found.left_out:
         at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"

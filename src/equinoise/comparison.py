@@ -15,7 +15,7 @@ from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
-from equinoise.noise import Kernel, laplace_kernel, scale_set
+from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
 from equinoise.pipeline import check_epsilon, count_people, make_solver, open_column
 from equinoise.solvers import Round
 from equinoise.utility import named
@@ -70,6 +70,7 @@ def compare(
     column: str | None = None,
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
+    noise: str = "laplace",
     scales: str | Sequence[float] = "wide",
     utility: str = "kl",
     time_limit: float = TIME_LIMIT,
@@ -96,6 +97,7 @@ def compare(
     """
     asked = check_epsilons(epsilons)
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
+    check_noise(noise)
     named(utility, 2)  # refused before anything is read
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
@@ -106,7 +108,7 @@ def compare(
     kernel: Kernel | None = None
     for epsilon, relative in zip(asked, offered, strict=True):
         if kernel is None or kernel.scales != relative:  # most scale sets are the same for every epsilon
-            kernel = laplace_kernel(relative, axis.bins)
+            kernel = make_kernel(noise, relative, axis.bins)
         game = Game(histogram, kernel, epsilon, utility)
         chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
         steps = _steps(methods, game, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.errors import BadInput, check
 from equinoise.grid import Axis, Floats, Ints
+from equinoise.privacy import EPSILON_CAP
 
 WEIGHT_TOTAL = 2**32
 """Every kernel row sums to this. A power of two, so that a draw needs no rejection within a row."""
@@ -40,18 +42,104 @@ class Kernel:
     total: int
 
 
-def laplace_mass(scale: float, bins: int) -> Floats:
-    """Laplace noise of the given scale around each bin's midpoint: mass per bin, cut off and renormalized.
+class Family(Protocol):
+    """A family of noise: symmetric, falling with distance, wider for larger scales."""
 
-    With r = (bin width) / scale, the mass d >= 1 bins away is proportional to exp(-(d - 1/2) r) and the mass
-    of the own bin to 2 / (1 + exp(-r/2)); both are divided by (1 - exp(-r)) / 2, so that an infinite scale is
-    simply r = 0, the uniform row.
+    def by_distance(self, width: float, bins: int) -> Floats:
+        """Mass of the bins 0, 1, ..., K-1 bins away from a person at a bin's midpoint, up to a common factor.
+
+        ``width`` is that of a bin, in scales: 1 / (K scale), from 0 (infinite scale: all alike) to very large.
+        """
+
+
+class Laplace:
+    """Density exp(-t): with width r, d >= 1 bins away it is exp(-(d - 1/2) r), in the own bin 2 / (1 + exp(-r/2))."""
+
+    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
+        others = np.exp(-(np.arange(1, bins) - 0.5) * width)
+        return np.append(2 / (1 + math.exp(-width / 2)), others)
+
+
+class Gaussian:
+    """Normal with standard deviation the scale, by the tail function; so wide that it cancels, by the density."""
+
+    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
+        if width < 1e-4:
+            return np.asarray(np.exp(-((np.arange(bins) * width) ** 2) / 2))
+        edges = (np.arange(bins + 1) - 0.5) * width / math.sqrt(2)
+        beyond = np.array([math.erfc(edge) for edge in edges.tolist()])
+        return np.asarray(beyond[:-1] - beyond[1:])
+
+
+class Geometric:
+    """The Laplace family's discrete relative: exp(-d r), d bins away."""
+
+    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
+        return np.asarray(np.exp(-np.arange(bins) * width))
+
+
+class Staircase:
+    """Steps that fall by e once every scale (Geng and Viswanath), by the tail function."""
+
+    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
+        if width * bins < 1e-3:  # all within the first step
+            return np.ones(bins)
+        beyond = staircase_survival((np.arange(bins, dtype=np.float64) + 0.5) * width, 1.0)
+        return np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
+
+
+class UniformMixture:
+    """The own bin or, with odds scale to 1, any of the K bins: each other one gets 1 / (1 + K / scale) of the own."""
+
+    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
+        return np.append(1.0, np.full(bins - 1, 1 / (1 + bins * bins * width)))
+
+
+FAMILIES: dict[str, Family] = {
+    "laplace": Laplace(),
+    "gaussian": Gaussian(),
+    "geometric": Geometric(),
+    "staircase": Staircase(),
+    "uniform-mixture": UniformMixture(),
+}
+
+
+def staircase_survival(distance: Floats, epsilon: float) -> Floats:
+    """P(noise > t) of the staircase mechanism, for t >= 0 in units of the sensitivity.
+
+    Its density has steps of width gamma and 1 - gamma by turns (Geng and Viswanath): with b = e^-epsilon,
+
+        f(t) = a b^k      for k <= t < k + gamma,
+        f(t) = a b^(k+1)  for k + gamma <= t < k + 1,      a = (1 - b) / (2 (gamma + b (1 - gamma))),
+
+    and gamma = 1 / (1 + e^(epsilon/2)), which makes the mean absolute noise least. The mass beyond k + u is
+    b^k times b/2 plus what is left of the step: sums of positive terms only, so that small tails stay exact.
     """
-    r = min(1 / (bins * scale), 1e6)
-    distance = np.abs(np.subtract.outer(np.arange(bins), np.arange(bins)))
-    mass = np.exp(-(distance - 0.5) * r, where=distance > 0, out=np.zeros((bins, bins)))
-    np.fill_diagonal(mass, 2 / (1 + math.exp(-r / 2)))
-    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
+    epsilon = min(epsilon, EPSILON_CAP)  # more noise than asked for, never less
+    b = math.exp(-epsilon)
+    gamma = math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
+    a = -math.expm1(-epsilon) / (2 * (gamma + b * (1 - gamma)))
+    whole = np.floor(distance)
+    u = distance - whole
+    left = np.maximum(gamma - u, 0) + b * (1 - np.maximum(u, gamma))
+    return np.asarray(np.exp(-epsilon * whole) * (b / 2 + a * left))
+
+
+def check_noise(noise: object) -> None:
+    """Refuse what is no family."""
+    check(noise in FAMILIES, "noise", ", ".join(repr(name) for name in FAMILIES), noise)
+
+
+def spread(by_distance: Floats) -> Floats:
+    """Rows for every cell from the mass by distance: cut off at the grid's ends and renormalized."""
+    cells = np.arange(len(by_distance))
+    rows = by_distance[np.abs(np.subtract.outer(cells, cells))]
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def noise_mass(noise: str, scale: float, bins: int) -> Floats:
+    """A family's rows for one scale, in units of the padded range."""
+    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e6), bins))
 
 
 def round_rows(mass: Floats, total: int) -> Ints:
@@ -65,8 +153,8 @@ def round_rows(mass: Floats, total: int) -> Ints:
     return np.asarray(weights + (rank < missing[:, None]))
 
 
-def laplace_kernel(scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL) -> Kernel:
-    """Laplace kernels for every scale, in units of the padded range."""
+def make_kernel(noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL) -> Kernel:
+    """A family's kernels for every scale, in units of the padded range."""
     ordered = tuple(sorted(scales))
     if len(ordered) * bins**2 > MOST_WEIGHTS:
         fitting = math.isqrt(MOST_WEIGHTS // len(ordered))
@@ -74,8 +162,8 @@ def laplace_kernel(scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL
             f"{bins:,} bins with {len(ordered)} scales need more memory than is sensible. "
             f"Use at most {fitting:,} bins, or fewer scales."
         )
-    weights = np.stack([round_rows(laplace_mass(scale, bins), total) for scale in ordered])
-    return Kernel("laplace", ordered, weights, total)
+    weights = np.stack([round_rows(noise_mass(noise, scale, bins), total) for scale in ordered])
+    return Kernel(noise, ordered, weights, total)
 
 
 def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, epsilon: float) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram, Ints
 from equinoise.mechanism import Mechanism
-from equinoise.noise import laplace_kernel, scale_set
+from equinoise.noise import check_noise, make_kernel, scale_set
 from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
@@ -32,6 +32,7 @@ def optimize(
     column: str | None = None,
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
+    noise: str = "laplace",
     scales: str | Sequence[float] = "wide",
     utility: str = "kl",
     draws: int = 1,
@@ -51,7 +52,8 @@ def optimize(
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
     of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``scales`` is ``wide``, ``adaptive`` (new ones next to those in use, while that pays),
+    mechanism may ever release. ``noise`` is a family (``laplace``, ``gaussian``, ``geometric``, ``staircase`` or
+    ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones next to those in use, while that pays),
     ``paper`` or a list in data units. ``utility`` says what closeness is: ``kl``, ``js``, ``tv``, ``wasserstein`` or
     ``moments:N``. ``solver`` is ``best-response`` (the best of so many ``restarts``, 8), ``genetic`` (with a number of
     ``generations``, 270) or ``optimal`` (with a ``time_limit`` in seconds, 60). ``start`` is a profile for best
@@ -77,11 +79,12 @@ def optimize(
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
+    check_noise(noise)
     named(utility, 2)  # refused before anything is read
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
     histogram = count_people(rows, axis, missing=missing, outside=outside)
-    game = Game(histogram, laplace_kernel(relative, axis.bins), float(epsilon), utility)
+    game = Game(histogram, make_kernel(noise, relative, axis.bins), float(epsilon), utility)
     solve = make_solver(
         solver, scales=scales, restarts=restarts, seed=seed, start=start, time_limit=time_limit,
         generations=generations, progress=progress,
@@ -208,7 +211,9 @@ def _not_everyone(solution: Solution) -> PromiseNotMet:
     always = always_protecting_scale(game.people, game.epsilon)
     infinite = self_protecting_scale(game.people, game.epsilon)
     theorem = (
-        "meet the theorem's condition, before rounding"
+        "are not Laplace's, which the theorem is about"
+        if game.kernel.noise != "laplace"
+        else "meet the theorem's condition, before rounding"
         if smallest >= always
         else f"do not meet the theorem's condition (the smallest is {smallest:.3g} of the padded range; from "
         f"{always:.3g} on, every profile protects everyone)"

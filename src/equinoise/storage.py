@@ -83,7 +83,7 @@ class Document(_Strict):
     """All of a mechanism but its weights."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    noise: Literal["laplace"]
+    noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
     scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
     weight_total: Literal[4294967296]
     epsilon: float = Field(gt=0)

@@ -10,7 +10,7 @@ import numpy as np
 
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.noise import MOST_WEIGHTS, laplace_kernel
+from equinoise.noise import MOST_WEIGHTS, make_kernel
 from equinoise.solvers.solution import Solution
 
 WORTH = (0.01, 1e-5)
@@ -69,7 +69,9 @@ def with_new_scales(solution: Solution) -> Game | None:
             kept.add(scale)
     if len(kept) == before:
         return None
-    return replace(game, kernel=laplace_kernel(tuple(kept), game.histogram.grid.cells, game.kernel.total))
+    return replace(
+        game, kernel=make_kernel(game.kernel.noise, tuple(kept), game.histogram.grid.cells, game.kernel.total)
+    )
 
 
 def carried_over(solution: Solution, finer: Game) -> Ints:
