@@ -1,0 +1,141 @@
+"""What many draws cost together: each person's own loss distribution, composed.
+
+With a person, a draw comes from p = S/N; without them, the others' noise as it is, from q = (S - W)/(N - 1). D draws
+are D independent ones from the one or from the other, so what D draws cost that person is the D-fold composition of
+this one pair, in both directions: no worst case over other people or datasets. A group (one row of integers) shares it.
+
+Floating point, rounded against us: an upper bound, but no certificate in whole numbers.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equinoise.grid import Floats, Ints
+from equinoise.privacy import losses
+
+ORDERS = np.concatenate([1 + np.geomspace(1e-2, 1, 5), np.geomspace(2.5, 1e5, 36)])
+"""Renyi orders that the quick bound tries."""
+
+ROUNDING = 0.01
+"""What rounding the losses to a grid may add, as a share."""
+
+FINEST = 2**-22
+"""Steps of that grid are never smaller, as a share of the range of losses: beyond that, memory decides."""
+
+
+@dataclass(frozen=True, eq=False)
+class Accountant:
+    """The loss distributions of all groups of a mechanism: how many people each has, and their row of integers."""
+
+    people: Ints
+    weights: Ints
+
+    @cached_property
+    def total(self) -> int:
+        """N."""
+        return int(self.people.sum())
+
+    @cached_property
+    def sums(self) -> Floats:
+        """S, in units of the weights."""
+        return self.people.astype(np.float64) @ self.weights.astype(np.float64)
+
+    @cached_property
+    def losses(self) -> Floats:
+        """Of one draw, for each group."""
+        return losses(self.weights.astype(np.float64), self.sums, self.total)
+
+    @cached_property
+    def with_and_without(self) -> tuple[Floats, Floats]:
+        """ln p, and ln q for each group, in the cells that anyone reaches."""
+        reached = self.sums > 0
+        sums = self.sums[reached]
+        with np.errstate(divide="ignore"):
+            rest = np.log(np.maximum(sums - self.weights[:, reached].astype(np.float64), 0.0))
+        row = float(self.weights[0].sum())
+        return np.log(sums) - math.log(self.total * row), rest - math.log((self.total - 1) * row)
+
+    @cached_property
+    def _renyi(self) -> Floats:
+        """The larger of the two Renyi divergences of every order (columns), for each group."""
+        p, q = self.with_and_without
+        found = np.empty((len(q), len(ORDERS)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            for column, order in enumerate(ORDERS.tolist()):
+                forth = _log_sum(order * p + (1 - order) * q) / (order - 1)
+                back = _log_sum(order * q + (1 - order) * p) / (order - 1)
+                found[:, column] = np.maximum(forth, back)
+        return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
+
+    def bounds(self, draws: int, delta: float) -> Floats:
+        """An epsilon for each group that ``draws`` draws are within, except with probability delta: quick, not tight.
+
+        The better of adding up the worst losses and of Renyi divergences, which add up: an order a and a divergence r
+        give epsilon = r + (ln(1/delta) + (a - 1) ln(1 - 1/a) - ln a) / (a - 1).
+        """
+        basic = draws * self.losses
+        if delta <= 0:
+            return basic
+        rest = (-math.log(delta) + (ORDERS - 1) * np.log1p(-1 / ORDERS) - np.log(ORDERS)) / (ORDERS - 1)
+        renyi = (draws * self._renyi + rest).min(axis=1)
+        return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
+
+    def tight(self, group: int, draws: int, delta: float) -> float:
+        """The same for one group by composing its loss distribution, with rounding that adds at most a hundredth.
+
+        The grid of losses is refined until rounding up and rounding down agree to that.
+        """
+        quick = float(self.bounds(draws, delta)[group])
+        if delta <= 0 or quick == 0:
+            return quick
+        p, q = self.with_and_without
+        spread = float(self.losses[group])
+        if not math.isfinite(spread):
+            return math.inf
+        step = max(ROUNDING * quick / draws, FINEST * spread)
+        while True:
+            above, below = (_composed(p, q[group], draws, delta, step, pessimistic) for pessimistic in (True, False))
+            if above <= (1 + ROUNDING) * below or step <= FINEST * spread:
+                return min(above, quick)
+            step /= 4
+
+    def worst(self, draws: int, delta: float) -> float:
+        """The largest epsilon of any group: only groups whose quick bound could be it are composed."""
+        quick = self.bounds(draws, delta)
+        found = 0.0
+        for group in np.argsort(-quick, kind="stable").tolist():
+            if quick[group] <= found:
+                break
+            found = max(found, self.tight(group, draws, delta))
+        return found
+
+    def within(self, epsilon: float, draws: int, delta: float) -> bool:
+        """Whether every group stays within epsilon."""
+        quick = self.bounds(draws, delta)
+        doubtful = np.argsort(-quick, kind="stable")[: int(np.count_nonzero(quick > epsilon))]
+        return all(self.tight(group, draws, delta) <= epsilon for group in doubtful.tolist())
+
+
+def _log_sum(logs: Floats) -> Floats:
+    """ln of the sum of exponentials along the last axis."""
+    top = logs.max(axis=-1, keepdims=True)
+    return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))
+
+
+def _composed(p: Floats, q: Floats, draws: int, delta: float, step: float, pessimistic: bool) -> float:
+    """Epsilon at delta of ``draws`` draws from p or from q (logarithms), losses rounded to a grid, both directions."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    def outcomes(logs: Floats) -> dict[int, float]:
+        return {x: float(log) for x, log in enumerate(logs) if log > -math.inf}
+
+    one: Any = pld.from_two_probability_mass_functions(
+        outcomes(p), outcomes(q), pessimistic_estimate=pessimistic, value_discretization_interval=step, symmetric=False
+    )  # symmetric=True would look at one direction only
+    return float(one.self_compose(draws).get_epsilon_for_delta(delta))
