@@ -122,3 +122,50 @@ def test_certificate_depends_on_nothing_of_the_package():
     imported = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
     imported |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
     assert not any(name and name.startswith("equinoise") for name in imported)
+
+
+def hockey_stick(p, q, factor):
+    return sum(max(Fraction(0), a - factor * b) for a, b in zip(p, q, strict=True))
+
+
+def pairs(people, rows):
+    """The two distributions for one person of each group, in fractions, by taking the person out of the list."""
+    everyone = [row for count, row in zip(people, rows, strict=True) for _ in range(count)]
+    for row in rows:
+        rest = list(everyone)
+        rest.remove(row)
+        yield tuple(
+            [Fraction(sum(c), sum(map(sum, some))) for c in zip(*some, strict=True)] for some in (everyone, rest)
+        )
+
+
+@given(mechanisms().filter(lambda m: sum(m[0]) >= 2), epsilons, st.sampled_from([1e-6, 0.01, 0.05, 0.1, 0.2, 0.4]))
+def test_approximate_certificate_agrees_with_brute_force_in_fractions(mechanism, epsilon, delta):
+    people, rows, total = mechanism
+    bound = exp_lower_bound(epsilon)
+    found = certify(people, np.array(rows), total, epsilon, delta)
+    worst = max(max(hockey_stick(p, q, bound), hockey_stick(q, p, bound)) for p, q in pairs(people, rows))
+    assert found.holds == (worst <= Fraction(delta))
+
+
+@given(mechanisms().filter(lambda m: sum(m[0]) >= 2), epsilons, st.sampled_from([2, 3, 5]))
+def test_renyi_certificate_agrees_with_fractions_at_whole_orders(mechanism, epsilon, order):
+    people, rows, total = mechanism
+    found = certify(people, np.array(rows), total, epsilon, order=float(order))
+    worst = Fraction(0)
+    for p, q in pairs(people, rows):
+        for one, other in ((p, q), (q, p)):
+            if any(a > 0 and b == 0 for a, b in zip(one, other, strict=True)):
+                assert not found.holds
+                return
+            terms = (a**order / b ** (order - 1) for a, b in zip(one, other, strict=True) if a > 0)
+            worst = max(worst, sum(terms, Fraction(0)))
+    with localcontext() as context:
+        context.prec = 100
+        limit = (Decimal(order - 1) * Decimal(epsilon)).exp()
+        assert found.holds == (Decimal(worst.numerator) / Decimal(worst.denominator) <= limit)
+
+
+@pytest.mark.parametrize(("delta", "order"), [(-0.1, None), (1.0, None), (math.nan, None), (0.0, 1.0), (0.0, math.nan)])
+def test_a_delta_or_an_order_that_is_none_never_holds(delta, order):
+    assert not certify([2, 2], np.array([[8, 8], [8, 8]]), 16, 1.0, delta, order).holds

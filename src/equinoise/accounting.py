@@ -29,6 +29,14 @@ FINEST = 2**-22
 """Steps of that grid are never smaller, as a share of the range of losses: beyond that, memory decides."""
 
 
+@dataclass(frozen=True)
+class Budget:
+    """What all draws together may cost: their loss is within epsilon, except with probability delta."""
+
+    epsilon: float
+    delta: float
+
+
 @dataclass(frozen=True, eq=False)
 class Accountant:
     """The loss distributions of all groups of a mechanism: how many people each has, and their row of integers."""
@@ -86,10 +94,11 @@ class Accountant:
         renyi = (draws * self._renyi + rest).min(axis=1)
         return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
 
-    def tight(self, group: int, draws: int, delta: float) -> float:
+    def tight(self, group: int, draws: int, delta: float, enough: float = 0.0) -> float:
         """The same for one group by composing its loss distribution, with rounding that adds at most a hundredth.
 
-        The grid of losses is refined until rounding up and rounding down agree to that.
+        The grid of losses is refined until rounding up and rounding down agree to that, or until it is clear on which
+        side of ``enough`` the figure is.
         """
         quick = float(self.bounds(draws, delta)[group])
         if delta <= 0 or quick == 0:
@@ -100,9 +109,12 @@ class Accountant:
             return math.inf
         step = max(ROUNDING * quick / draws, FINEST * spread)
         while True:
-            above, below = (_composed(p, q[group], draws, delta, step, pessimistic) for pessimistic in (True, False))
-            if above <= (1 + ROUNDING) * below or step <= FINEST * spread:
-                return min(above, quick)
+            above = min(_composed(p, q[group], draws, delta, step, pessimistic=True), quick)
+            if above <= enough or step <= FINEST * spread:
+                return above
+            below = _composed(p, q[group], draws, delta, step, pessimistic=False)
+            if above <= (1 + ROUNDING) * below or below > enough > 0:
+                return above
             step /= 4
 
     def worst(self, draws: int, delta: float) -> float:
@@ -112,14 +124,18 @@ class Accountant:
         for group in np.argsort(-quick, kind="stable").tolist():
             if quick[group] <= found:
                 break
-            found = max(found, self.tight(group, draws, delta))
+            found = max(found, self.tight(group, draws, delta, enough=found))
         return found
 
     def within(self, epsilon: float, draws: int, delta: float) -> bool:
         """Whether every group stays within epsilon."""
         quick = self.bounds(draws, delta)
         doubtful = np.argsort(-quick, kind="stable")[: int(np.count_nonzero(quick > epsilon))]
-        return all(self.tight(group, draws, delta) <= epsilon for group in doubtful.tolist())
+        return all(self.tight(group, draws, delta, enough=epsilon) <= epsilon for group in doubtful.tolist())
+
+    def within_budget(self, budget: Budget, draws: int) -> bool:
+        """Whether all draws together cost nobody more than the budget."""
+        return self.within(budget.epsilon, draws, budget.delta)
 
 
 def _log_sum(logs: Floats) -> Floats:
@@ -128,7 +144,7 @@ def _log_sum(logs: Floats) -> Floats:
     return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))
 
 
-def _composed(p: Floats, q: Floats, draws: int, delta: float, step: float, pessimistic: bool) -> float:
+def _composed(p: Floats, q: Floats, draws: int, delta: float, step: float, *, pessimistic: bool) -> float:
     """Epsilon at delta of ``draws`` draws from p or from q (logarithms), losses rounded to a grid, both directions."""
     from dp_accounting.pld import privacy_loss_distribution as pld
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 
 _BITS = 128
 _CAP = 64
+_MOST_ORDER = 10_000
 
 
 @dataclass(frozen=True)
 class Certificate:
-    """Whether everyone's loss in one draw is within epsilon, and the worst cell if it is not."""
+    """Whether everyone's loss in one draw is within what is promised, and what fails if it is not."""
 
     holds: bool
     epsilon: float
@@ -29,12 +31,16 @@ class Certificate:
     groups: int
     cells: int
     failure: str | None = None
+    delta: float = 0.0
+    order: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON shows them."""
         return {
             "holds": self.holds,
             "epsilon": self.epsilon,
+            "delta": self.delta,
+            "order": self.order,
             "bound": f"{self.bound.numerator}/{self.bound.denominator}",
             "people": self.people,
             "groups": self.groups,
@@ -69,18 +75,24 @@ def _down(value: Fraction) -> Fraction:
 
 
 def certify(
-    people: Sequence[int] | NDArray[np.int64], weights: NDArray[np.int64], total: int, epsilon: float
+    people: Sequence[int] | NDArray[np.int64],
+    weights: NDArray[np.int64],
+    total: int,
+    epsilon: float,
+    delta: float = 0.0,
+    order: float | None = None,
 ) -> Certificate:
     """Check a mechanism given as groups: people[g] persons whose weights over the cells are weights[g].
 
     Let S[x] be everyone's weights added up and N the number of people. A person with weight W in cell x has
-    probability S/N there, and without them (S - W)/(N - 1). With E = p/q at most e^epsilon, the ratio of the two
-    is within [1/E, E] exactly when
+    probability P = S/(N T) there, and without them Q = (S - W)/((N - 1) T), T being every row's total. With E = p/q at
+    most e^epsilon, P and Q are within a factor E of each other exactly when
 
         N p (S - W) >= (N - 1) q S   and   (N - 1) p S >= N q (S - W).
 
-    The first fails most easily for the largest W in a cell, the second for the smallest: checking those two
-    checks every group.
+    The first fails most easily for the largest W in a cell, the second for the smallest: checking those two checks
+    every group. With a ``delta`` or a Renyi ``order`` (see :func:`_approximate` and :func:`_renyi`), the groups that
+    fail this are looked at one by one: those that do not are within either, too.
     """
     counts = [int(n) for n in people]
     rows = np.asarray(weights)
@@ -88,10 +100,12 @@ def certify(
     everyone, cells = sum(counts), rows.shape[1] if rows.ndim == 2 else 0
 
     def verdict(failure: str | None) -> Certificate:
-        return Certificate(failure is None, epsilon, bound, everyone, len(counts), cells, failure)
+        return Certificate(failure is None, epsilon, bound, everyone, len(counts), cells, failure, delta, order)
 
     if not 0 < epsilon < float("inf"):
         return verdict("epsilon is not a positive, finite number")
+    if not 0 <= delta < 1 or (order is not None and not 1 < order <= _MOST_ORDER):
+        return verdict(f"delta is not from 0 to below 1, or the order is not above 1 and at most {_MOST_ORDER}")
     if rows.ndim != 2 or cells == 0 or len(rows) != len(counts) or not np.issubdtype(rows.dtype, np.integer):
         return verdict("the weights are not one row of whole numbers for each group")
     if everyone < 2 or min(counts) < 1:
@@ -101,10 +115,61 @@ def certify(
     sums = [0] * cells
     for count, row in zip(counts, rows.tolist(), strict=True):
         sums = [s + count * w for s, w in zip(sums, row, strict=True)]
+    failure = _pure(rows, sums, everyone, bound)
+    if failure is None or (delta == 0 and order is None):
+        return verdict(failure)
+    for group, row in enumerate(rows.tolist()):
+        if _pure(rows[group : group + 1], sums, everyone, bound) is None:
+            continue
+        if order is None and not _approximate(row, sums, everyone, total, bound, Fraction(delta)):
+            return verdict(f"for the people of group {group}, e^epsilon is exceeded with more probability than delta")
+        if order is not None and not _renyi(row, sums, everyone, order, epsilon):
+            return verdict(f"for the people of group {group}, the Renyi divergence is above epsilon")
+    return verdict(None)
+
+
+def _pure(rows: NDArray[np.int64], sums: list[int], everyone: int, bound: Fraction) -> str | None:
+    """What is wrong with the bound on every cell's ratio, for any of the rows; None if nothing is."""
     p, q = bound.numerator, bound.denominator
     for x, (s, most, least) in enumerate(zip(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), strict=True)):
         if everyone * p * (s - most) < (everyone - 1) * q * s:
-            return verdict(f"with someone, cell {x} is more than e^epsilon times as likely as without them")
+            return f"with someone, cell {x} is more than e^epsilon times as likely as without them"
         if (everyone - 1) * p * s < everyone * q * (s - least):
-            return verdict(f"without someone, cell {x} is more than e^epsilon times as likely as with them")
-    return verdict(None)
+            return f"without someone, cell {x} is more than e^epsilon times as likely as with them"
+    return None
+
+
+def _approximate(row: list[int], sums: list[int], everyone: int, total: int, bound: Fraction, delta: Fraction) -> bool:
+    """Whether the sums over cells of max(0, P - E Q) and of max(0, Q - E P) are at most delta, in whole numbers.
+
+    Times N (N - 1) q T these are sums of max(0, (N - 1) q S - N p (S - W)) and of max(0, N q (S - W) - (N - 1) p S). A
+    smaller E makes both larger, so E below e^epsilon is on the safe side.
+    """
+    p, q = bound.numerator, bound.denominator
+    forth = sum(max(0, (everyone - 1) * q * s - everyone * p * (s - w)) for s, w in zip(sums, row, strict=True))
+    back = sum(max(0, everyone * q * (s - w) - (everyone - 1) * p * s) for s, w in zip(sums, row, strict=True))
+    return max(forth, back) * delta.denominator <= delta.numerator * everyone * (everyone - 1) * q * total
+
+
+def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon: float) -> bool:
+    """Whether ln(sum of P^a Q^(1-a)) / (a - 1) is at most epsilon, and so with P and Q swapped.
+
+    In decimals of 60 digits, whose ln and exp are correctly rounded. T cancels. Each logarithm is below 200 and off by
+    less than 1e-57, the order at most 10^4; so each exponent is off by less than 1e-52, and each term, and their sum,
+    by less than a factor 1 + 1e-50. A factor 1 + 1e-45 to spare on either side is more than that.
+    """
+    with localcontext(prec=60):
+        a, spare = Decimal(order), Decimal(10) ** -45
+        limit = ((a - 1) * Decimal(epsilon)).exp() * (1 - spare)
+        with_them, without = Decimal(everyone).ln(), Decimal(everyone - 1).ln()
+        forth = back = Decimal(0)
+        for s, w in zip(sums, row, strict=True):
+            if s == 0:
+                continue
+            if s == w:
+                return False
+            p, q = Decimal(s).ln() - with_them, Decimal(s - w).ln() - without
+            forth += (a * p + (1 - a) * q).exp()
+            back += (a * q + (1 - a) * p).exp()
+        scale = Decimal(sum(row))  # P and Q were T times too large
+        return max(forth, back) / scale * (1 + spare) <= limit

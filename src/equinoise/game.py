@@ -18,7 +18,7 @@ import numpy as np
 from equinoise.errors import BadInput, check
 from equinoise.grid import Floats, Histogram, Ints
 from equinoise.noise import Kernel
-from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PureCondition, losses
+from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PURE, Condition, losses
 from equinoise.utility import LINEAR, Utility, named
 
 
@@ -43,6 +43,8 @@ class Game:
     kernel: Kernel
     epsilon: float
     utility: str = "kl"
+    delta: float = 0.0
+    order: float | None = None
 
     def __post_init__(self) -> None:
         check(
@@ -62,9 +64,9 @@ class Game:
         return self.histogram.people
 
     @cached_property
-    def condition(self) -> PureCondition:
-        """When a person is protected."""
-        return PureCondition(self.epsilon, self.people)
+    def condition(self) -> Condition:
+        """When a person is protected: pure, unless there is a delta or a Renyi order."""
+        return Condition(self.epsilon, self.people, self.delta, self.order)
 
     @cached_property
     def closeness(self) -> Utility:
@@ -143,11 +145,13 @@ class Game:
     def unprotected(self, profile: Ints, sums: Floats) -> int:
         """People outside the condition, for a profile and its sums.
 
-        A cell can only be violated by the largest or the smallest row in it, so groups are looked at only in
-        the cells where one of those fails.
+        A cell can only violate the pure condition by the largest or the smallest row in it, so groups are looked at
+        only in the cells where one of those fails.
         """
         cells, scales = self.groups(profile)
         rows = self.rows[scales, cells]
+        if self.condition.kind != PURE:
+            return int(profile[cells, scales][self.condition.outside(rows, sums)].sum())
         upper, lower = self.condition.upper * sums, self.condition.lower * sums
         failing = (rows.max(axis=0) > upper) | (rows.min(axis=0) < lower)
         if not failing.any():
@@ -206,7 +210,7 @@ class Game:
         rows = self.rows[scales, cells]
         largest, smallest = rows.max(axis=0), rows.min(axis=0)
         for cell, scale in zip(cells.tolist(), scales.tolist(), strict=True):
-            if everyone_protected:
+            if everyone_protected and self.condition.kind == PURE:
                 # Only a move that keeps everyone protected can help. Unless the group empties, its row and
                 # all others stay, so the extremes of each cell tell.
                 others = [v for v in range(len(self.kernel.scales)) if v != scale]

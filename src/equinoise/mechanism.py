@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from equinoise import baselines, storage
+from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import Certificate, certify
 from equinoise.draws import MOST_DRAWS, RandomBytes, draw_cells
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
@@ -26,6 +27,8 @@ from equinoise.solvers import Solution
 @dataclass(frozen=True, eq=False)
 class Mechanism:
     """Groups of interchangeable people (cell, scale, how many, kernel row) and how many draws are allowed.
+
+    ``epsilon`` is for one draw; ``budget``, if there is one, for all that are allowed together.
 
     Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
     certificate holds, and every draw is charged to its ledger first.
@@ -41,6 +44,7 @@ class Mechanism:
     scale_indices: Ints
     people: Ints
     weights: Ints
+    budget: Budget | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
@@ -57,8 +61,10 @@ class Mechanism:
             raise BadInput("A mechanism cannot be changed: its ledger belongs to what it was. Make a new one.")
 
     @classmethod
-    def from_solution(cls, solution: Solution, *, draws: int = 1, settings: dict[str, Any] | None = None) -> Mechanism:
-        """Freeze a solution, if the certificate holds for it."""
+    def from_solution(
+        cls, solution: Solution, *, draws: int = 1, budget: Budget | None = None, settings: dict[str, Any] | None = None
+    ) -> Mechanism:
+        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
         game = solution.game
         cells, scales = game.groups(solution.profile)
@@ -73,6 +79,7 @@ class Mechanism:
             scale_indices=scales,
             people=solution.profile[cells, scales],
             weights=game.kernel.weights[scales, cells],
+            budget=budget,
             settings=settings or {},
             solver=solution.summary(),
         )
@@ -88,6 +95,11 @@ class Mechanism:
             raise BadInput(
                 f"The file {str(path)!r} has been tampered with: its certificate does not hold "
                 f"({certificate.failure}). Nothing can be released from it."
+            )
+        if not made.within_budget:
+            raise BadInput(
+                f"The file {str(path)!r} has been tampered with: its draws together cost more than its budget. "
+                "Nothing can be released from it."
             )
         return made
 
@@ -107,6 +119,7 @@ class Mechanism:
             scale_indices=np.array(document.scale_indices, dtype=np.int64),
             people=np.array(document.people, dtype=np.int64),
             weights=weights,
+            budget=None if document.budget is None else Budget(**document.budget.model_dump()),
             settings=document.settings.model_dump(exclude_unset=True),
             solver=document.solver.model_dump(),
             ledger=Ledger(document.draws, digest, path),
@@ -128,6 +141,8 @@ class Mechanism:
             raise PromiseNotMet(
                 f"The certificate does not hold: {self._certificate.failure}. Nothing can be drawn or saved."
             )
+        if not self.within_budget:
+            raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
         document = {
@@ -140,6 +155,7 @@ class Mechanism:
             "cells": self.cells.tolist(),
             "scale_indices": self.scale_indices.tolist(),
             "people": self.people.tolist(),
+            "budget": None if self.budget is None else vars(self.budget),
             "settings": self.settings,
             "solver": self.solver,
         }
@@ -165,6 +181,22 @@ class Mechanism:
     @cached_property
     def _certificate(self) -> Certificate:
         return certify(self.people, self.weights, self.weight_total, self.epsilon)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """What many draws cost each group."""
+        return Accountant(self.people, self.weights)
+
+    @cached_property
+    def within_budget(self) -> bool:
+        """Whether all draws that are allowed together stay within the budget, if there is one."""
+        return self.budget is None or self.accountant.within_budget(self.budget, self.draws)
+
+    def cost(self, draws: int) -> float:
+        """What so many draws cost together: within the budget's delta, or without one by adding up."""
+        if self.budget is None or draws == 0:
+            return draws * self.epsilon
+        return min(self.accountant.worst(draws, self.budget.delta), draws * self.epsilon)
 
     @property
     def total_people(self) -> int:
@@ -221,12 +253,19 @@ class Mechanism:
     @property
     def promise(self) -> str:
         """What is promised, in one standard sentence."""
-        many = (
-            ""
-            if self.draws == 1
-            else f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {at_most(self.epsilon)} = "
-            f"{at_most(self.draws * self.epsilon)} together (basic composition)."
-        )
+        if self.budget is not None:
+            many = (
+                f" {self.draws:,} draws are allowed and cost each of them at most {at_most(self.budget.epsilon)} "
+                f"together, except with probability delta = {self.budget.delta:g} (their own loss distribution "
+                "composed, in floating point rounded upwards)."
+            )
+        elif self.draws == 1:
+            many = ""
+        else:
+            many = (
+                f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {at_most(self.epsilon)} = "
+                f"{at_most(self.draws * self.epsilon)} together (basic composition)."
+            )
         public = self.settings.get("public_bounds", True)
         bounds = "" if public else " The bounds were read off the data and are not private."
         return (
@@ -244,6 +283,7 @@ class Mechanism:
             "protected": int(self.people[self.losses() <= self.epsilon].sum()),
             "epsilon": self.epsilon,
             "draws": self.draws,
+            "budget": None if self.budget is None else vars(self.budget),
             "worst_loss": self.worst_loss,
             "metrics": self.metrics(),
             "baseline": self.baseline(),
@@ -261,6 +301,7 @@ class Mechanism:
             "weight_total": self.weight_total,
             "epsilon": self.epsilon,
             "draws": self.draws,
+            "budget": None if self.budget is None else vars(self.budget),
             "profile": [
                 {"cell": cell, "scale": scale, "people": people}
                 for cell, scale, people in zip(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from equinoise import counting
+from equinoise.accounting import Budget
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
@@ -20,6 +21,7 @@ from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.many_draws import within_budget
 from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
@@ -36,6 +38,7 @@ def optimize(
     scales: str | Sequence[float] = "wide",
     utility: str = "kl",
     draws: int = 1,
+    delta: float = 0.0,
     solver: str = "best-response",
     time_limit: float | None = None,
     generations: int | None = None,
@@ -67,6 +70,7 @@ def optimize(
     """
     check_epsilon(epsilon)
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
+    check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
     check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
     if time_limit is not None:
         check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
@@ -89,7 +93,8 @@ def optimize(
         solver, scales=scales, restarts=restarts, seed=seed, start=start, time_limit=time_limit,
         generations=generations, progress=progress,
     )  # fmt: skip
-    solution = solve(game)
+    budget = Budget(float(epsilon), float(delta)) if delta > 0 else None
+    solution = solve(game) if budget is None else within_budget(game, solve, draws, budget)
     if solution.protected < game.people:
         raise _not_everyone(solution)
     settings = {
@@ -102,14 +107,18 @@ def optimize(
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
     }
-    return Mechanism.from_solution(solution, draws=draws, settings=settings)
+    return Mechanism.from_solution(solution, draws=draws, budget=budget, settings=settings)
+
+
+def is_number(value: object) -> bool:
+    """Whether it is one (of any type, but no truth value)."""
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def check_epsilon(epsilon: Any) -> None:
     """Refuse what is no epsilon."""
-    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
     check(
-        number and LEAST_EPSILON <= epsilon < math.inf,
+        is_number(epsilon) and LEAST_EPSILON <= epsilon < math.inf,
         "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
     )  # fmt: skip
 

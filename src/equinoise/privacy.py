@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equinoise.grid import Floats
 
@@ -20,31 +21,89 @@ EPSILON_CAP = 64.0
 """A loss within 64 is within any larger epsilon; e^64 keeps every number in range."""
 
 
-@dataclass(frozen=True)
-class PureCondition:
-    """A person with kernel row W is within epsilon when lower * S <= W <= upper * S in every cell.
+PURE, APPROXIMATE, RENYI = 0, 1, 2
+LEAST_DELTA = 1e-9
+LEAST_RENYI = 1e-6
+"""Smaller targets than these would drown in the game's floating point."""
 
-    S is everyone's rows added up, N the number of people, E = e^epsilon. Removing the person turns S/N into
-    (S - W)/(N - 1), so the two directions of the ratio are
+
+@dataclass(frozen=True)
+class Condition:
+    """When a person with kernel row W is protected in one draw. S is everyone's rows added up, N the number of people.
+
+    With the person a draw comes from P = S/N, without them from Q = (S - W)/(N - 1). Both directions are asked for:
+
+    - pure: P <= E Q and Q <= E P in every cell, E = e^epsilon;
+    - approximate (a ``delta``): the sums over cells of max(0, P - E Q) and of max(0, Q - E P) are at most delta;
+    - Renyi (an ``order`` a > 1): ln(sum of P^a Q^(1-a)) / (a - 1), and so with P and Q swapped, is at most epsilon.
+
+    The pure one is linear: lower S <= W <= upper S with
 
         N E (S - W) >= (N - 1) S   <=>   W <= upper S,  upper = 1 - (N - 1)/(N E)
         E (N - 1) S >= N (S - W)   <=>   W >= lower S,  lower = 1 - E (N - 1)/N, if that is positive.
+
+    All are a little tightened, so that rounding in the game cannot let through what the certificate would refuse.
     """
 
     epsilon: float
     people: int
+    delta: float = 0.0
+    order: float | None = None
+
+    @property
+    def kind(self) -> int:
+        """Which of the three it is."""
+        if self.order is not None:
+            return RENYI
+        return APPROXIMATE if self.delta > 0 else PURE
 
     @property
     def upper(self) -> float:
-        """The largest share of a cell's mass that may be one person's, a little tightened."""
+        """The largest share of a cell's mass that may be one person's under the pure condition."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
         return (self.people * growth + 1) / (self.people * (growth + 1)) * (1 - MARGIN)
 
     @property
     def lower(self) -> float:
-        """The smallest share, a little tightened; zero when e^epsilon is clearly above N/(N-1)."""
+        """The smallest share; zero when e^epsilon is clearly above N/(N-1)."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
         return max(0.0, 1 - (self.people - 1) * growth + MARGIN) / self.people
+
+    @property
+    def limit(self) -> float:
+        """What the divergence of the other two conditions may be."""
+        return self.delta * (1 - 1e-4) if self.kind == APPROXIMATE else self.epsilon * (1 - 1e-6)
+
+    @property
+    def parameters(self) -> Floats:
+        """For the compiled solver: upper, lower, epsilon, limit, order, people."""
+        order = 0.0 if self.order is None else self.order
+        epsilon = min(self.epsilon, EPSILON_CAP)
+        return np.array([self.upper, self.lower, epsilon, self.limit, order, float(self.people)])
+
+    def outside(self, rows: Floats, sums: Floats) -> NDArray[np.bool_]:
+        """Which of these rows are not protected."""
+        if self.kind == PURE:
+            return np.asarray(((rows > self.upper * sums) | (rows < self.lower * sums)).any(axis=1))
+        return self.divergences(rows, sums) > self.limit
+
+    def divergences(self, rows: Floats, sums: Floats) -> Floats:
+        """What the condition bounds, for one person with each row: loss, hockey-stick or Renyi divergence."""
+        if self.kind == PURE:
+            return losses(rows, sums, self.people)
+        ratios = _log_ratios(rows, sums, self.people)
+        p = np.broadcast_to(sums / sums.sum(), rows.shape)
+        with np.errstate(invalid="ignore", over="ignore"):
+            q = p * np.exp(-ratios)
+            if self.kind == APPROXIMATE:
+                factor = math.exp(min(self.epsilon, EPSILON_CAP))
+                forth, back = np.maximum(p - factor * q, 0).sum(axis=1), np.maximum(q - factor * p, 0).sum(axis=1)
+            else:
+                assert self.order is not None
+                less = self.order - 1
+                forth = np.log1p(np.where(p > 0, p * np.expm1(less * ratios), 0.0).sum(axis=1)) / less
+                back = np.log1p(np.where(q > 0, q * np.expm1(-less * ratios), 0.0).sum(axis=1)) / less
+        return np.asarray(np.maximum(forth, back))
 
 
 def losses(rows: Floats, sums: Floats, people: int) -> Floats:
@@ -52,8 +111,13 @@ def losses(rows: Floats, sums: Floats, people: int) -> Floats:
 
     Infinite where only that person can come out (S = W > 0); a cell that nobody reaches costs nothing.
     """
+    return np.asarray(np.abs(_log_ratios(rows, sums, people)).max(axis=1))
+
+
+def _log_ratios(rows: Floats, sums: Floats, people: int) -> Floats:
+    """ln(P/Q) in every cell, for one person with each row."""
     share = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
     with np.errstate(divide="ignore"):
         ratios = np.log1p(-1 / people) - np.log1p(-np.minimum(share, 1.0))
     ratios[:, sums <= 0] = 0.0
-    return np.asarray(np.abs(ratios).max(axis=1))
+    return np.asarray(ratios)

@@ -79,6 +79,13 @@ class SolverDocument(_Strict):
         return self
 
 
+class BudgetDocument(_Strict):
+    """What all draws together may cost."""
+
+    epsilon: float = Field(gt=0)
+    delta: float = Field(gt=0, lt=1)
+
+
 class Document(_Strict):
     """All of a mechanism but its weights."""
 
@@ -91,6 +98,7 @@ class Document(_Strict):
     cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
+    budget: BudgetDocument | None = None
     settings: SettingsDocument
     solver: SolverDocument
 

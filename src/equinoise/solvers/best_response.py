@@ -41,7 +41,7 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
         gaps = game.closeness.features @ (counts - sums / game.kernel.total)
         moves = play_round(
             game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
-            float(game.kernel.total), sums, gaps, game.condition.upper, game.condition.lower,
+            float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
             game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
         )  # fmt: skip
         yield Round(restart, number, int(moves), profile.copy())

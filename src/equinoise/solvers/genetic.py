@@ -58,10 +58,8 @@ class Population:
 
     def _within(self, table: Ints, sums: Floats) -> Any:
         used = table > 0
-        rows = self.rows[used]
-        upper, lower = self.game.condition.upper * sums, self.game.condition.lower * sums
         within = used.copy()
-        within[used] = ((rows <= upper) & (rows >= lower)).all(axis=1)
+        within[used] = ~self.game.condition.outside(self.rows[used], sums)
         return within
 
     def genes(self, profile: Ints) -> Ints:

@@ -13,6 +13,7 @@ from typing import Any
 import numba
 import numpy as np
 
+from equinoise.privacy import APPROXIMATE, PURE
 from equinoise.utility import KL, LINEAR
 
 CANCELLED = 2.0**-8
@@ -63,18 +64,50 @@ def add_exactly(high, low, term):  # type: ignore[no-untyped-def]
     return total, low + ((high - (total - part)) + (term - part))
 
 
-@compiled(f"int64({ROWS},{TABLE},{INDICES},{FLOATS},float64,float64,int64,int64,int64,int64)")
-def unprotected_after(rows, profile, occupied, sums, upper, lower, cell, old, new, block):  # type: ignore[no-untyped-def]
+@compiled(f"boolean(int64,{FLOATS},{FLOATS},{FLOATS})")
+def outside(condition, parameters, row, sums):  # type: ignore[no-untyped-def]
+    """Whether someone with this row is unprotected: ``privacy.Condition``, cell by cell."""
+    upper, lower, epsilon, limit, order, people = parameters
+    if condition == PURE:
+        for x in range(sums.shape[0]):  # noqa: SIM110  (numba compiles no any())
+            if row[x] > upper * sums[x] or row[x] < lower * sums[x]:
+                return True
+        return False
+    everything = 0.0
+    for x in range(sums.shape[0]):
+        everything += sums[x]
+    factor, gone = math.exp(epsilon), math.log1p(-1 / people)
+    forth, back = 0.0, 0.0
+    for x in range(sums.shape[0]):
+        if sums[x] <= 0:
+            continue
+        p, share = sums[x] / everything, min(row[x] / sums[x], 1.0)
+        q = p * (1 - share) * people / (people - 1)
+        if condition == APPROXIMATE:
+            forth += max(p - factor * q, 0.0)
+            back += max(q - factor * p, 0.0)
+        elif q <= 0:
+            return True
+        else:
+            ratio = gone - math.log1p(-share)
+            forth += p * math.expm1((order - 1) * ratio)
+            back += q * math.expm1((1 - order) * ratio)
+    if condition == APPROXIMATE:
+        return max(forth, back) > limit
+    return math.log1p(max(forth, back)) > limit * (order - 1)
+
+
+@compiled(f"int64(int64,{FLOATS},{ROWS},{TABLE},{INDICES},{FLOATS},int64,int64,int64,int64)")
+def unprotected_after(  # type: ignore[no-untyped-def]
+    condition, parameters, rows, profile, occupied, sums, cell, old, new, block
+):
     """People outside the condition after such a move; the sums are those after it already."""
     people = 0
     for k in occupied:
         for v in range(profile.shape[1]):
             count = count_after(profile, k, v, cell, old, new, block)
-            if count > 0:
-                for x in range(sums.shape[0]):
-                    if rows[v, k, x] > upper * sums[x] or rows[v, k, x] < lower * sums[x]:
-                        people += count
-                        break
+            if count > 0 and outside(condition, parameters, rows[v, k], sums):
+                people += count
     return people
 
 
@@ -133,12 +166,12 @@ def fall(  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    f"UniTuple(int64,2)(int64,{ROWS},{ROWS},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},float64,float64,"
+    f"UniTuple(int64,2)(int64,{ROWS},{ROWS},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
     f"{FLOATS},{FLOATS},int64,float64,float64,int64,int64,int64,{FLOATS})"
 )
 def respond(  # type: ignore[no-untyped-def]
-    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, upper, lower, largest, smallest,
-    unprotected, excess, tolerance, cell, scale, block, new_sums,
+    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, condition, parameters,
+    largest, smallest, unprotected, excess, tolerance, cell, scale, block, new_sums,
 ):  # fmt: skip
     """Best scale for ``block`` people of (cell, scale) moving together, and who is unprotected then.
 
@@ -146,10 +179,11 @@ def respond(  # type: ignore[no-untyped-def]
     payoff is flat.
     """
     best, best_gain, best_unprotected = scale, 0.0, unprotected
+    upper, lower = parameters[0], parameters[1]
     for v in range(profile.shape[1]):
         if v == scale:
             continue
-        kept = True
+        kept = condition == PURE
         for x in range(sums.shape[0]):
             row = rows[v, cell, x]
             total = sums[x] + block * (row - rows[scale, cell, x])
@@ -160,9 +194,11 @@ def respond(  # type: ignore[no-untyped-def]
                 kept = False
         after = 0
         if not kept:
-            if unprotected == 0 and profile[cell, scale] > block:
+            if condition == PURE and unprotected == 0 and profile[cell, scale] > block:
                 continue  # every row that was there still is, so someone is unprotected now
-            after = unprotected_after(rows, profile, occupied, new_sums, upper, lower, cell, scale, v, block)
+            after = unprotected_after(
+                condition, parameters, rows, profile, occupied, new_sums, cell, scale, v, block
+            )  # fmt: skip
         if after > best_unprotected:
             continue
         gain = fall(
@@ -176,11 +212,11 @@ def respond(  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},float64,float64,"
+    f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
     "int64,float64,float64,int64)"
 )
 def play_round(  # type: ignore[no-untyped-def]
-    kind, rows, features, profile, order, occupied, counts, total_weight, sums, gaps, upper, lower,
+    kind, rows, features, profile, order, occupied, counts, total_weight, sums, gaps, condition, parameters,
     unprotected, excess, tolerance, limit,
 ):  # fmt: skip
     """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
@@ -200,7 +236,7 @@ def play_round(  # type: ignore[no-untyped-def]
             while waiting[scale] > 0:
                 block = min(limit, waiting[scale])
                 best, after = respond(
-                    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, upper, lower,
+                    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, condition, parameters,
                     largest, smallest, unprotected, excess, tolerance, cell, scale, block, new_sums,
                 )  # fmt: skip
                 if best == scale:

@@ -1,0 +1,46 @@
+"""A loss for one draw such that all draws together stay within a budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+from equinoise.accounting import Accountant, Budget
+from equinoise.errors import PromiseNotMet, at_most
+from equinoise.game import Game
+from equinoise.solvers.solution import Solution
+
+STEPS = 10
+"""Losses tried: the last two are then within a hundredth or so of each other."""
+
+
+def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
+    """The closest solution found whose draws together cost everyone at most the budget.
+
+    Epsilon / D a draw is always within it, by adding up; the largest loss a draw that is, is looked for by bisection
+    between that and epsilon. Larger is not always within less, so the closest of all that passed is kept.
+    """
+    low, high = budget.epsilon / draws, budget.epsilon
+    best: Solution | None = None
+    for step in range(STEPS):
+        epsilon = low if step == 0 else math.sqrt(low * high)
+        found = solve(replace(game, epsilon=epsilon))
+        fits = found.protected == game.people and accountant_of(found).within_budget(budget, draws)
+        if fits and (best is None or found.divergence < best.divergence):
+            best = found
+        if step > 0:
+            low, high = (epsilon, high) if fits else (low, epsilon)
+    if best is None:
+        raise PromiseNotMet(
+            f"No mechanism was found whose {draws:,} draws together cost everyone at most {at_most(budget.epsilon)} "
+            f"with delta {budget.delta:g}. Ask for fewer draws, or for a larger epsilon.",
+            draws=draws,
+        )
+    return best
+
+
+def accountant_of(solution: Solution) -> Accountant:
+    """The accountant of a solution's groups."""
+    cells, scales = solution.game.groups(solution.profile)
+    return Accountant(solution.profile[cells, scales], solution.game.kernel.weights[scales, cells])
