@@ -70,7 +70,7 @@ class Audit:
             "ledger": {
                 "allowed": m.draws,
                 "spent": self.spent,
-                "declared_cost": self.spent * m.epsilon,
+                "declared_cost": m.cost(self.spent),
                 "releases": [{"at": r.at, "draws": r.draws} for r in self.releases],
             },
             "same_kernel": self.same_kernel,

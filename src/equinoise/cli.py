@@ -100,6 +100,11 @@ DATA_OPTIONS = [
 @click.option("--out", type=FILE_PATH, required=True, help="Where to save the mechanism. As secret as the data.")
 @click.option("--draws", type=int, default=1, show_default=True, help="How many draws may ever be released.")
 @click.option(
+    "--delta", type=float, default=0.0, show_default=True,
+    help="Probability with which epsilon may be exceeded. With several draws, epsilon is then for all together.",
+)  # fmt: skip
+@click.option("--renyi", type=float, metavar="ORDER", help="Bound the Renyi divergence of this order instead.")
+@click.option(
     "--solver", default="best-response", show_default=True,
     help="best-response; optimal, the best profile with a proven gap; or genetic, the paper's other algorithm.",
 )  # fmt: skip
@@ -110,7 +115,8 @@ DATA_OPTIONS = [
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
+    draws: int, delta: float, renyi: float | None,
+    bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
@@ -132,7 +138,8 @@ def optimize(
     with _said() as said, terminal.progress() as seen:
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-            noise=noise, utility=utility, draws=draws, solver=solver, time_limit=time_limit, generations=generations,
+            noise=noise, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
+            time_limit=time_limit, generations=generations,
             restarts=restarts, seed=seed, missing=missing, outside=outside,
             padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
         )  # fmt: skip
@@ -294,7 +301,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "draws": draws,
                 "spent": spent,
                 "allowed": mechanism.draws,
-                "declared_cost": spent * mechanism.epsilon,
+                "declared_cost": mechanism.cost(spent),
                 "promise": mechanism.promise,
             }
         )

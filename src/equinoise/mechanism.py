@@ -20,7 +20,7 @@ from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
-from equinoise.privacy import losses
+from equinoise.privacy import Condition, losses
 from equinoise.solvers import Solution
 
 
@@ -28,7 +28,8 @@ from equinoise.solvers import Solution
 class Mechanism:
     """Groups of interchangeable people (cell, scale, how many, kernel row) and how many draws are allowed.
 
-    ``epsilon`` is for one draw; ``budget``, if there is one, for all that are allowed together.
+    ``epsilon`` is for one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
+    is for all draws that are allowed together.
 
     Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
     certificate holds, and every draw is charged to its ledger first.
@@ -44,6 +45,8 @@ class Mechanism:
     scale_indices: Ints
     people: Ints
     weights: Ints
+    delta: float = 0.0
+    order: float | None = None
     budget: Budget | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
@@ -79,6 +82,8 @@ class Mechanism:
             scale_indices=scales,
             people=solution.profile[cells, scales],
             weights=game.kernel.weights[scales, cells],
+            delta=game.delta,
+            order=game.order,
             budget=budget,
             settings=settings or {},
             solver=solution.summary(),
@@ -119,6 +124,8 @@ class Mechanism:
             scale_indices=np.array(document.scale_indices, dtype=np.int64),
             people=np.array(document.people, dtype=np.int64),
             weights=weights,
+            delta=document.delta,
+            order=document.order,
             budget=None if document.budget is None else Budget(**document.budget.model_dump()),
             settings=document.settings.model_dump(exclude_unset=True),
             solver=document.solver.model_dump(),
@@ -155,11 +162,16 @@ class Mechanism:
             "cells": self.cells.tolist(),
             "scale_indices": self.scale_indices.tolist(),
             "people": self.people.tolist(),
-            "budget": None if self.budget is None else vars(self.budget),
+            **self._asked(),
             "settings": self.settings,
             "solver": self.solver,
         }
         return json.dumps(document, sort_keys=True, allow_nan=False)
+
+    def _asked(self) -> dict[str, Any]:
+        """What there is besides epsilon, as JSON shows it."""
+        budget = None if self.budget is None else vars(self.budget)
+        return {"delta": self.delta, "order": self.order, "budget": budget}
 
     def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
         """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
@@ -180,7 +192,7 @@ class Mechanism:
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify(self.people, self.weights, self.weight_total, self.epsilon)
+        return certify(self.people, self.weights, self.weight_total, self.epsilon, self.delta, self.order)
 
     @cached_property
     def accountant(self) -> Accountant:
@@ -232,6 +244,13 @@ class Mechanism:
         """The largest loss of anyone."""
         return float(self.losses().max())
 
+    @property
+    def protected(self) -> int:
+        """People who are within what is promised of one draw."""
+        condition = Condition(self.epsilon, self.total_people, self.delta, self.order)
+        found = condition.divergences(self.weights.astype(np.float64), self._sums())
+        return int(self.people[found <= (self.delta or self.epsilon)].sum())
+
     def loss_quantiles(self, quantiles: tuple[float, ...] = (0.5, 0.9, 0.99, 1.0)) -> dict[str, float]:
         """The loss that a share of the people stays within, for each share."""
         each = self.losses()
@@ -253,37 +272,51 @@ class Mechanism:
     @property
     def promise(self) -> str:
         """What is promised, in one standard sentence."""
+        people, epsilon = f"each of the {self.total_people:,} people in this dataset", at_most(self.epsilon)
+        if self.order is not None:
+            one = (
+                f"the Renyi divergence of order {self.order:g} between the outputs with and without {people} is at "
+                f"most {epsilon}"
+            )
+        else:
+            one = f"the privacy loss of {people} is at most {epsilon}"
+            one += f", except with probability delta = {self.delta:g}" if self.delta > 0 else ""
+        public = self.settings.get("public_bounds", True)
+        bounds = "" if public else " The bounds were read off the data and are not private."
+        return (
+            f"Fixed-noise tier: for one draw, {one} (per-instance DP: that person removed, everyone else's noise "
+            f"held fixed).{self._promise_of_all_draws()} It is not differential privacy: without that person the game "
+            f"would have chosen other noise.{bounds}"
+        )
+
+    def _promise_of_all_draws(self) -> str:
         if self.budget is not None:
-            many = (
+            return (
                 f" {self.draws:,} draws are allowed and cost each of them at most {at_most(self.budget.epsilon)} "
                 f"together, except with probability delta = {self.budget.delta:g} (their own loss distribution "
                 "composed, in floating point rounded upwards)."
             )
-        elif self.draws == 1:
-            many = ""
-        else:
-            many = (
-                f" {self.draws:,} draws are allowed and declared to cost {self.draws:,} x {at_most(self.epsilon)} = "
-                f"{at_most(self.draws * self.epsilon)} together (basic composition)."
-            )
-        public = self.settings.get("public_bounds", True)
-        bounds = "" if public else " The bounds were read off the data and are not private."
-        return (
-            f"Fixed-noise tier: for one draw, the privacy loss of each of the {self.total_people:,} people in this "
-            f"dataset is at most {at_most(self.epsilon)} (per-instance DP: that person removed, everyone else's noise "
-            f"held fixed).{many} It is not differential privacy: without that person the game would have chosen "
-            f"other noise.{bounds}"
-        )
+        return "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {self.declared(self.draws)}."
+
+    def declared(self, draws: int) -> str:
+        """What so many draws cost together, as a sentence says it."""
+        cost = at_most(self.cost(draws))
+        if self.budget is not None:
+            return f"cost at most {cost} together, except with probability delta = {self.budget.delta:g}"
+        if self.delta > 0:
+            return f"cost at most {cost}, except with probability delta = {self.delta:g}"
+        how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
+        return f"declared to cost {draws:,} x {at_most(self.epsilon)} = {cost} together ({how})"
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {
             "people": self.total_people,
             "cells": self.grid.cells,
-            "protected": int(self.people[self.losses() <= self.epsilon].sum()),
+            "protected": self.protected,
             "epsilon": self.epsilon,
             "draws": self.draws,
-            "budget": None if self.budget is None else vars(self.budget),
+            **self._asked(),
             "worst_loss": self.worst_loss,
             "metrics": self.metrics(),
             "baseline": self.baseline(),
@@ -301,7 +334,7 @@ class Mechanism:
             "weight_total": self.weight_total,
             "epsilon": self.epsilon,
             "draws": self.draws,
-            "budget": None if self.budget is None else vars(self.budget),
+            **self._asked(),
             "profile": [
                 {"cell": cell, "scale": scale, "people": people}
                 for cell, scale, people in zip(

@@ -17,7 +17,7 @@ from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram, Ints
 from equinoise.mechanism import Mechanism
 from equinoise.noise import check_noise, make_kernel, scale_set
-from equinoise.privacy import LEAST_EPSILON
+from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
@@ -39,6 +39,7 @@ def optimize(
     utility: str = "kl",
     draws: int = 1,
     delta: float = 0.0,
+    renyi: float | None = None,
     solver: str = "best-response",
     time_limit: float | None = None,
     generations: int | None = None,
@@ -71,6 +72,11 @@ def optimize(
     check_epsilon(epsilon)
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
     check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
+    if renyi is not None:
+        check(is_number(renyi) and 1 < renyi <= MOST_ORDER, "renyi", f"an order above 1, at most {MOST_ORDER:g}", renyi)
+        check(delta == 0, "delta", "left out with a Renyi order", delta)
+        check(epsilon >= LEAST_RENYI, "epsilon", f"at least {LEAST_RENYI:g} with a Renyi order", epsilon)
+    check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
     check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
     if time_limit is not None:
         check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
@@ -88,12 +94,15 @@ def optimize(
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     relative = scale_set(scales, axis, epsilon)
     histogram = count_people(rows, axis, missing=missing, outside=outside)
-    game = Game(histogram, make_kernel(noise, relative, axis.bins), float(epsilon), utility)
+    game = Game(
+        histogram, make_kernel(noise, relative, axis.bins), float(epsilon), utility,
+        delta=float(delta) if draws == 1 else 0.0, order=None if renyi is None else float(renyi),
+    )  # fmt: skip
     solve = make_solver(
         solver, scales=scales, restarts=restarts, seed=seed, start=start, time_limit=time_limit,
         generations=generations, progress=progress,
     )  # fmt: skip
-    budget = Budget(float(epsilon), float(delta)) if delta > 0 else None
+    budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
     solution = solve(game) if budget is None else within_budget(game, solve, draws, budget)
     if solution.protected < game.people:
         raise _not_everyone(solution)

@@ -24,6 +24,7 @@ EPSILON_CAP = 64.0
 PURE, APPROXIMATE, RENYI = 0, 1, 2
 LEAST_DELTA = 1e-9
 LEAST_RENYI = 1e-6
+MOST_ORDER = 10_000.0
 """Smaller targets than these would drown in the game's floating point."""
 
 

@@ -98,6 +98,8 @@ class Document(_Strict):
     cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
+    delta: float = Field(0.0, ge=0, lt=1)
+    order: float | None = Field(None, gt=1)
     budget: BudgetDocument | None = None
     settings: SettingsDocument
     solver: SolverDocument

@@ -179,8 +179,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"are spent, declared to cost {spent:,} x {at_most(mechanism.epsilon)} = {at_most(spent * mechanism.epsilon)} "
-        "(basic composition)."
+        f"are spent, {mechanism.declared(spent)}."
     )
     console.print(f"{mechanism.promise} {SECRET}", style="dim")
 
@@ -200,8 +199,8 @@ def show_audit(found: Audit) -> None:
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
     console.print(f"Losses: {shares} (target {at_most(m.epsilon)}).")
     console.print(
-        f"Ledger: {found.spent:,} of {m.draws:,} draws released, declared to cost "
-        f"{at_most(found.spent * m.epsilon)} (basic composition)."
+        f"Ledger: {found.spent:,} of {m.draws:,} draws released"
+        + (f", {m.declared(found.spent)}." if found.spent else ".")
     )
     if found.same_histogram is not None:
         console.print(

@@ -97,17 +97,19 @@ def outside(condition, parameters, row, sums):  # type: ignore[no-untyped-def]
     return math.log1p(max(forth, back)) > limit * (order - 1)
 
 
-@compiled(f"int64(int64,{FLOATS},{ROWS},{TABLE},{INDICES},{FLOATS},int64,int64,int64,int64)")
+@compiled(f"int64(int64,{FLOATS},{ROWS},{TABLE},{INDICES},{FLOATS},int64,int64,int64,int64,int64)")
 def unprotected_after(  # type: ignore[no-untyped-def]
-    condition, parameters, rows, profile, occupied, sums, cell, old, new, block
+    condition, parameters, rows, profile, occupied, sums, cell, old, new, block, most
 ):
-    """People outside the condition after such a move; the sums are those after it already."""
+    """People outside the condition after such a move (or more than ``most``); the sums are those after it already."""
     people = 0
     for k in occupied:
         for v in range(profile.shape[1]):
             count = count_after(profile, k, v, cell, old, new, block)
             if count > 0 and outside(condition, parameters, rows[v, k], sums):
                 people += count
+                if people > most:
+                    return people
     return people
 
 
@@ -192,20 +194,22 @@ def respond(  # type: ignore[no-untyped-def]
             new_sums[x] = total
             if max(largest[x], row) > upper * total or min(smallest[x], row) < lower * total:
                 kept = False
-        after = 0
-        if not kept:
-            if condition == PURE and unprotected == 0 and profile[cell, scale] > block:
-                continue  # every row that was there still is, so someone is unprotected now
-            after = unprotected_after(
-                condition, parameters, rows, profile, occupied, new_sums, cell, scale, v, block
-            )  # fmt: skip
-        if after > best_unprotected:
-            continue
+        if not kept and condition == PURE and unprotected == 0 and profile[cell, scale] > block:
+            continue  # every row that was there still is, so someone is unprotected now
         gain = fall(
             kind, rows, features, occupied, counts, total_weight, sums, new_sums, gaps, cell, scale, v, block
         )  # fmt: skip
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
+        if best_unprotected == 0 and gain <= best_gain + tolerance * block:
+            continue  # nobody is left to protect, and it is no closer
+        after = 0
+        if not kept:
+            after = unprotected_after(
+                condition, parameters, rows, profile, occupied, new_sums, cell, scale, v, block, best_unprotected
+            )  # fmt: skip
+        if after > best_unprotected:
+            continue
         if after < best_unprotected or gain > best_gain + tolerance * block:
             best, best_gain, best_unprotected = v, gain, after
     return best, best_unprotected
