@@ -1,0 +1,76 @@
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from equinoise.certificate import exp_lower_bound
+from equinoise.worst_case import POWER_BITS, public_rule, weights
+
+EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.5, 8.0]
+
+
+def score(counts, x, rule):
+    near = sum(n * rule.near[abs(z - x)] for z, n in enumerate(counts) if z != x)
+    return rule.unit * counts[x] + rule.floor + min(rule.cap, near)
+
+
+def by_all_subsets(counts, rule):
+    """The definition: the least over every smaller dataset."""
+    found = []
+    for x in range(rule.cells):
+        smaller = itertools.product(*(range(n + 1) for n in counts))
+        found.append(min(rule.power(sum(counts) - sum(m)) * score(m, x, rule) for m in smaller) >> POWER_BITS)
+    return found
+
+
+@settings(max_examples=150)
+@given(st.lists(st.integers(0, 4), min_size=2, max_size=5), st.sampled_from(EPSILONS))
+def test_weights_are_the_definition_over_all_smaller_datasets(counts, epsilon):
+    rule = public_rule(epsilon, len(counts))
+    assert weights(np.array(counts), rule) == by_all_subsets(counts, rule)
+
+
+def assert_private(counts, cell, rule):
+    """One person added to a cell: no weight falls, none grows beyond e^epsilon, nor do probabilities differ by more."""
+    bound = exp_lower_bound(rule.epsilon)
+    without = weights(np.array(counts), rule)
+    larger = list(counts)
+    larger[cell] += 1
+    with_them = weights(np.array(larger), rule)
+    for a, b in zip(without, with_them, strict=True):
+        assert a <= b <= bound * a
+        p, q = Fraction(a, sum(without)), Fraction(b, sum(with_them))
+        assert p <= bound * q
+        assert q <= bound * p
+
+
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_no_small_pair_of_neighbours_breaks_it(epsilon):
+    for cells, most in ((2, 6), (3, 3), (4, 2)):
+        rule = public_rule(epsilon, cells)
+        for counts in itertools.product(range(most + 1), repeat=cells):
+            for cell in range(cells):
+                assert_private(counts, cell, rule)
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(st.one_of(st.integers(0, 3), st.integers(0, 10**6), st.integers(0, 10**12)), min_size=2, max_size=30),
+    st.sampled_from([1e-4, 1e-3, *EPSILONS, 30.0, 1000.0]),
+    st.data(),
+)
+def test_no_odd_pair_of_neighbours_breaks_it(counts, epsilon, data):
+    assert_private(counts, data.draw(st.integers(0, len(counts) - 1)), public_rule(epsilon, len(counts)))
+
+
+def test_far_from_anyone_there_is_next_to_nothing_and_crowds_keep_their_share():
+    rule = public_rule(1.0, 40)
+    counts = np.zeros(40, dtype=np.int64)
+    counts[3:6] = 10**6
+    found = np.array(weights(counts, rule)) / rule.unit
+    assert found[30] == pytest.approx(0.01 / math.expm1(1.0), rel=1e-3)
+    assert found[4] == pytest.approx(10**6, rel=1e-6)
