@@ -8,18 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from highspy import HighsVarType, kHighsInf
+from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tangent, new_highs
+from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tangent, cost, new_highs, run
 
 FEASIBLE = 2
+MOST_NODES = 1
 MORE_TANGENTS = (0.9, 0.95, 1.05, 1.1)
 STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
 """Where the tangents of whole people lie: this many people around the fractions."""
 
 
-def best_fractions(program: Program, pairs: Ints) -> Floats | None:
+def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | None:
     """The best use of these pairs, and of those that ask for nothing more than these do."""
     if len(pairs) == 0:
         return None
@@ -29,12 +30,11 @@ def best_fractions(program: Program, pairs: Ints) -> Floats | None:
         return None
     many, cells = len(pairs), len(program.occupied)
     for _ in range(12):
-        highs.run()
-        if highs.getInfo().primal_solution_status != FEASIBLE:
+        if run(highs, deadline) != HighsModelStatus.kOptimal:
             return None
         values = np.array(highs.getSolution().col_value)
         s, t = np.maximum(values[many : many + cells], 1e-6), values[many + cells :]
-        below = np.flatnonzero((-np.log(s) - t) * program.share > 1e-7)
+        below = np.flatnonzero((cost(s) - t) * program.share > 1e-7)
         for rank in below.tolist():
             add_tangent(highs, many + cells + rank, many + rank, float(s[rank]))
         if len(below) == 0:
@@ -44,9 +44,22 @@ def best_fractions(program: Program, pairs: Ints) -> Floats | None:
     return fractions
 
 
-def best_people(program: Program, fractions: Floats, least: float, seconds: float) -> Ints | None:
-    """The best whole people on the pairs where these fractions have more than ``least``, as far as the time allows."""
-    pairs = np.flatnonzero(fractions * program.counts[program.cells] > least)
+def rounded(program: Program, fractions: Floats) -> Ints:
+    """Whole people: each cell's largest remainders up."""
+    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
+    for rank, x in enumerate(program.occupied.tolist()):
+        mine = np.flatnonzero(program.cell_rank == rank)
+        wanted = fractions[mine] / fractions[mine].sum() * program.counts[x]
+        whole = np.floor(wanted + 1e-9).astype(np.int64)
+        up = np.argsort(whole - wanted, kind="stable")[: int(program.counts[x] - whole.sum())]
+        whole[up] += 1
+        profile[x, program.scales[mine]] = whole
+    return profile
+
+
+def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | None:
+    """About the best whole people on the pairs that have any of these fractions."""
+    pairs = np.flatnonzero(fractions * program.people > 1e-4)
     counts = program.counts[program.occupied].astype(np.float64)
     highs = _build(program, pairs, program.rows[pairs], counts)
     if highs is None:
@@ -58,13 +71,13 @@ def best_people(program: Program, fractions: Floats, least: float, seconds: floa
             add_tangent(highs, many + cells + rank, many + rank, max(float(s[rank] + step / counts[rank]), 0.01))
     for column in range(many):
         highs.changeColIntegrality(column, HighsVarType.kInteger)
-    highs.setOptionValue("time_limit", seconds)
     highs.setOptionValue("mip_abs_gap", 2e-6)
-    highs.run()
+    highs.setOptionValue("mip_max_nodes", MOST_NODES)  # not seconds, so that the result is always the same
+    run(highs, deadline)
     if highs.getInfo().primal_solution_status != FEASIBLE:
         return None
     people = np.rint(np.array(highs.getSolution().col_value)[:many]).astype(np.int64)
-    profile = np.zeros((len(program.counts), len(program.game.kernel.scales)), dtype=np.int64)
+    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
     profile[program.cells[pairs], program.scales[pairs]] = people
     return profile if np.array_equal(profile.sum(axis=1), program.counts) else None
 
