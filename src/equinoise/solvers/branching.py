@@ -18,6 +18,15 @@ SOMEONE = 1e-4
 """Fewer people than this are nobody: tolerances make them."""
 
 
+def runs(cell: list[int], pair: int) -> tuple[Group, Group]:
+    """The scales of a cell up to one, and from it on.
+
+    Small scales have the larger rows near the person, and large scales far away. So these groups have something large
+    in common, and that someone uses one of them says much.
+    """
+    return tuple(p for p in cell if p <= pair), tuple(p for p in cell if p >= pair)
+
+
 class Branching:
     """Chooses the splits, and remembers how much each of them raised the bound."""
 
@@ -34,8 +43,9 @@ class Branching:
         groups = self._candidates()
         new = [group for group in groups if group not in self.gains][:TRIES]
         for group in new:
-            self.gains[group] = self._gain(node.avoiding(group), bound, deadline), self._gain(
-                node.using(group), bound, deadline
+            self.gains[group] = (
+                self._gain(node.avoiding(group), bound, deadline),
+                self._gain(node.using(group), bound, deadline),
             )
         if new:
             program.enter(node)
@@ -48,11 +58,7 @@ class Branching:
         return max(groups, key=score, default=None)
 
     def _candidates(self) -> list[Group]:
-        """Scales of a cell up to a violated one, or from it on, that may answer either way; likely ones first.
-
-        Of Laplace rows, the smaller scales are larger near the person and the larger ones far away. So these groups
-        have much in common, and that someone uses one says much.
-        """
+        """Groups with a violated pair that may answer either way; those likely to matter first."""
         program, node = self.program, self.program.node
         people = program.fractions * program.people
         allowed = np.maximum(program.upper * (program.fractions @ program.mass), 1e-300)
@@ -61,7 +67,7 @@ class Branching:
         for pair in np.flatnonzero((people > SOMEONE) & (excess > 1 + 1e-5)).tolist():
             first = pair // program.choices * program.choices
             cell = [p for p in range(first, first + program.choices) if node.most[p] > 0]
-            for group in (tuple(p for p in cell if p <= pair), tuple(p for p in cell if p >= pair)):
+            for group in runs(cell, pair):
                 least = float((program.rows[list(group)].min(axis=0) / allowed).max())
                 if len(group) < len(cell) and least > 1 + 1e-5 and not node.implies(group):
                     amount = min(float(people[list(group)].sum()), 1.0)

@@ -35,6 +35,8 @@ SOLVER_ERROR = 1e-6
 
 ROOT_ROUNDS, ROUNDS = 60, 4
 """Linear programs solved at the first node, and at the others, at most."""
+FOLLOWED = 0.5
+"""How much of what is to be closed is searched downwards first."""
 NEARLY = 1.1
 """Profiles within this factor of the best are worth a search for swaps."""
 SHAKES = 30
@@ -128,7 +130,7 @@ class _Search:
         """Bound a node and split it if need be; the part to go on with, if not the one of the least bound.
 
         To go on with the part that is most like the solution leads down to profiles, which is what closes nodes. It is
-        done in the lower half of what is to be closed; going on above would rarely lead anywhere.
+        done in the lower part of what is to be closed; going on above would rarely lead anywhere.
         """
         found = self._bound(node)
         bound = bound if found is None else max(bound, found)
@@ -139,7 +141,7 @@ class _Search:
             group = self.branching.violated(bound, self.enough - bound, self.deadline)
             if group is not None:
                 parts = split_by_use(node, group, fractions, people)
-                if bound <= (self.bound + self.enough) / 2:
+                if bound <= self.bound + FOLLOWED * (self.enough - self.bound):
                     following = bound, parts.pop()
             else:
                 self._offer(fractions)
@@ -154,7 +156,7 @@ class _Search:
         return following
 
     def _bound(self, node: Node) -> float | None:
-        """A lower bound on all profiles of a node, by linear programs with more and more rows; None without solution."""
+        """A lower bound on all profiles of a node, by linear programs of more and more rows; None without solution."""
         program, bound, last = self.program, None, -math.inf
         program.drop_slack_rows()
         program.enter(node)
@@ -191,12 +193,13 @@ class _Search:
     def _keep(self, profile: Ints) -> None:
         """Improve a profile, and keep it if it protects everyone and is the best so far."""
         end = responded(self.game, profile)
-        if self.game.payoff(end).protected < self.game.people:
-            return
-        if self.game.divergence(end) < NEARLY * self.value:
+        if self._protects(end) and self.game.divergence(end) < NEARLY * self.value:
             end = swapped(self.game, end, self.deadline)
-        if self.game.divergence(end) < self.value:
+        if self._protects(end) and self.game.divergence(end) < self.value:
             self.best, self.value = end, self.game.divergence(end)
+
+    def _protects(self, profile: Ints) -> bool:
+        return self.game.payoff(profile).protected == self.game.people
 
     def polish(self, seed: int) -> None:
         """Shake the best profile a little and improve it again, so many times."""

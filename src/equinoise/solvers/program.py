@@ -35,8 +35,8 @@ def new_highs() -> Any:
     return highs
 
 
-def run(highs: Any, deadline: float) -> HighsModelStatus:
-    """Solve until a deadline; an error inside HiGHS is one more way to have no solution."""
+def run(highs: Any, deadline: float) -> Any:
+    """Solve until a deadline, and how that ended; an error inside HiGHS is one more way to have no solution."""
     highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - time.perf_counter(), 0.01))
     try:
         highs.run()
@@ -236,6 +236,8 @@ class Program:
         if len(self.added) < 2 * self.lasting_rows:
             return
         basis = self.highs.getBasis()
+        if not basis.valid:
+            return
         status = list(basis.row_status)
         slack = np.array([state == HighsBasisStatus.kBasic for state in status])
         slack[: self.lasting_rows] = False

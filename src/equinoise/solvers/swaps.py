@@ -18,34 +18,40 @@ SHAKEN = 3
 """People who are moved at random before the next search."""
 
 
+@compiled(f"float64({ROWS},{TABLE},{INDICES},int64)")
+def largest_at(rows, profile, occupied, x):  # type: ignore[no-untyped-def]
+    """The largest row in cell x among the occupied groups."""
+    largest = 0.0
+    for k in occupied:
+        for v in range(profile.shape[1]):
+            if profile[k, v] > 0:
+                largest = max(largest, rows[v, k, x])
+    return largest
+
+
 @compiled(f"boolean({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},float64,int64[:,::1],int64,int64)")
 def protects(rows, profile, occupied, sums, largest, upper, moves, i, j):  # type: ignore[no-untyped-def]
-    """Whether everyone is protected after moves i and j, when everyone is now; the profile is left as it was."""
-    width = sums.shape[0]
-    (k, a, b), (l, c, d) = moves[i], moves[j]
-    kept = True
-    for x in range(width):
-        total = sums[x] + (rows[b, k, x] - rows[a, k, x]) + (rows[d, l, x] - rows[c, l, x])
-        if max(largest[x], rows[b, k, x], rows[d, l, x]) > upper * total:
-            kept = False
-            break
+    """Whether everyone is protected after moves i and j, if everyone was before them; the profile is left as it is.
+
+    A cell that fails is looked at again only if a group has emptied: then the row that fails may be gone.
+    """
+    (k, a, b), (m, c, d) = moves[i], moves[j]
     profile[k, a] -= 1
     profile[k, b] += 1
-    profile[l, c] -= 1
-    profile[l, d] += 1
-    if not kept and (profile[k, a] == 0 or profile[l, c] == 0):  # a row that was too large may be gone
-        most, least = np.empty(width), np.empty(width)
-        extremes(rows, profile, occupied, most, least)
-        kept = True
-        for x in range(width):
-            total = sums[x] + (rows[b, k, x] - rows[a, k, x]) + (rows[d, l, x] - rows[c, l, x])
-            if most[x] > upper * total:
-                kept = False
-                break
+    profile[m, c] -= 1
+    profile[m, d] += 1
+    emptied = profile[k, a] == 0 or profile[m, c] == 0
+    kept = True
+    for x in range(sums.shape[0]):
+        allowed = upper * (sums[x] + (rows[b, k, x] - rows[a, k, x]) + (rows[d, m, x] - rows[c, m, x]))
+        fails = max(largest[x], rows[b, k, x], rows[d, m, x]) > allowed
+        if fails and not (emptied and largest_at(rows, profile, occupied, x) <= allowed):
+            kept = False
+            break
     profile[k, a] += 1
     profile[k, b] -= 1
-    profile[l, c] += 1
-    profile[l, d] -= 1
+    profile[m, c] += 1
+    profile[m, d] -= 1
     return kept
 
 
@@ -53,8 +59,8 @@ def protects(rows, profile, occupied, sums, largest, upper, moves, i, j):  # typ
 def find_swap(rows, profile, occupied, counts, sums, largest, upper, tolerance, moves, start):  # type: ignore[no-untyped-def]
     """Two moves that lower KL and keep everyone protected, and where to start looking next time; or (-1, -1, 0).
 
-    ln(1 + u) <= u, so what two moves gain is at most the sum of n u over both. Moves are taken by that, falling, so
-    that most pairs of moves are never looked at.
+    S changes by factors 1 + u, and ln(1 + u) <= u, so two moves gain at most the sum of n u over both. Moves are
+    taken by that, falling, so that most pairs of moves are never looked at.
     """
     many, cells = moves.shape[0], occupied.shape[0]
     change = np.empty((many, cells))
@@ -75,10 +81,12 @@ def find_swap(rows, profile, occupied, counts, sums, largest, upper, tolerance, 
                 break
             if moves[i, 0] == moves[j, 0] and moves[i, 1] == moves[j, 1] and profile[moves[i, 0], moves[i, 1]] < 2:
                 continue
+            if not protects(rows, profile, occupied, sums, largest, upper, moves, i, j):
+                continue
             gain = 0.0
             for r in range(cells):
                 gain += counts[occupied[r]] * math.log1p(max(change[i, r] + change[j, r], -0.999999))
-            if gain > tolerance and protects(rows, profile, occupied, sums, largest, upper, moves, i, j):
+            if gain > tolerance:
                 return i, j, place
     return -1, -1, 0
 
