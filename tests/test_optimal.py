@@ -90,7 +90,7 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(counts,
         path += parts[1:]
         node = random.choice(parts[1:])
     for node in path:
-        fixed = Node(people.astype(float), people.astype(float), node.used)
+        fixed = Node(program.choices, people.astype(float), people.astype(float), node.used)
         program.enter(fixed)
         bound = program.solve(later())
         assert bound is not None

@@ -65,8 +65,7 @@ class Branching:
         excess = (program.rows / allowed).max(axis=1)
         scores: dict[Group, float] = {}
         for pair in np.flatnonzero((people > SOMEONE) & (excess > 1 + 1e-5)).tolist():
-            first = pair // program.choices * program.choices
-            cell = [p for p in range(first, first + program.choices) if node.most[p] > 0]
+            cell = [p for p in node.cell_of(pair) if node.most[p] > 0]
             for group in runs(cell, pair):
                 least = float((program.rows[list(group)].min(axis=0) / allowed).max())
                 if len(group) < len(cell) and least > 1 + 1e-5 and not node.implies(group):

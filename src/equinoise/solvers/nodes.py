@@ -17,6 +17,7 @@ Group = tuple[int, ...]
 class Node:
     """All profiles with at least and at most so many people on each pair, and someone on each of some groups."""
 
+    choices: int  # scales on offer: so many pairs in turn are of one cell
     least: Floats
     most: Floats
     used: tuple[Group, ...] = ()
@@ -27,11 +28,20 @@ class Node:
         return replace(self, used=(*others, group))
 
     def avoiding(self, group: Group) -> Node | None:
-        """Those in which nobody does; None if someone must."""
+        """Those in which nobody does, so that someone uses the rest of the cell; None if there are none."""
         most = self.most.copy()
         most[list(group)] = 0
         used = tuple(tuple(pair for pair in other if pair not in group) for other in self.used)
-        return replace(self, most=most, used=used) if all(used) else None
+        rest = tuple(pair for pair in self.cell_of(group[0]) if most[pair] > 0)
+        if not rest or not all(used):
+            return None
+        node = replace(self, most=most, used=used)
+        return node if node.implies(rest) else node.using(rest)
+
+    def cell_of(self, pair: int) -> range:
+        """All pairs of a pair's cell."""
+        first = pair // self.choices * self.choices
+        return range(first, first + self.choices)
 
     def with_least(self, pair: int, people: int) -> Node:
         """Those with so many people on a pair or more."""

@@ -17,7 +17,7 @@ import numpy as np
 from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.best_response import best_response
+from equinoise.solvers.best_response import best_response, starts
 from equinoise.solvers.branching import Branching, split_by_use, split_people
 from equinoise.solvers.nodes import Node
 from equinoise.solvers.program import Program
@@ -39,8 +39,10 @@ FOLLOWED = 0.5
 """How much of what is to be closed is searched downwards first."""
 NEARLY = 1.1
 """Profiles within this factor of the best are worth a search for swaps."""
-SHAKES = 30
-"""Attempts to improve the best profile at the end."""
+STARTS, SHAKES = 20, 60
+"""At the end: starts of best response in all, and attempts to improve the best profile."""
+PROVING = 0.9
+"""The share of the time for all but that end."""
 STALLED = 2e-6
 """A bound that rises by less than this is left for the splits to raise."""
 
@@ -64,10 +66,11 @@ def optimal(
         )
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, progress=progress)
-    search = _Search(game, start, began + time_limit, progress)
+    search = _Search(game, start, began + PROVING * time_limit, progress)
     with suppress(KeyboardInterrupt):  # then the best so far, with the gap as it is
         search.run()
-        search.polish(seed)
+        search.deadline = began + time_limit
+        search.polish(restarts, seed)
     best, bound = search.best, max(search.bound - SOLVER_ERROR, 0.0)
     value = game.divergence(best)
     return Solution(
@@ -190,9 +193,9 @@ class _Search:
                     self._keep(whole)
             return
 
-    def _keep(self, profile: Ints) -> None:
+    def _keep(self, profile: Ints, order: Ints | None = None) -> None:
         """Improve a profile, and keep it if it protects everyone and is the best so far."""
-        end = responded(self.game, profile)
+        end = responded(self.game, profile, order)
         if self._protects(end) and self.game.divergence(end) < NEARLY * self.value:
             end = swapped(self.game, end, self.deadline)
         if self._protects(end) and self.game.divergence(end) < self.value:
@@ -201,13 +204,15 @@ class _Search:
     def _protects(self, profile: Ints) -> bool:
         return self.game.payoff(profile).protected == self.game.people
 
-    def polish(self, seed: int) -> None:
-        """Shake the best profile a little and improve it again, so many times."""
+    def polish(self, restarts: int, seed: int) -> None:
+        """More starts of best response, then the best profile shaken a little and improved again, so many times."""
+        for number, (profile, order) in enumerate(starts(self.game, STARTS, seed)):
+            if number >= restarts and self.left > 0:
+                self._keep(profile, order)
         random = np.random.default_rng(seed)
         for _ in range(SHAKES):
-            if self.left <= 0:
-                return
-            self._keep(shaken(self.game, self.best, random))
+            if self.left > 0:
+                self._keep(shaken(self.game, self.best, random))
 
     def _tell(self) -> None:
         self.rounds += 1

@@ -120,7 +120,7 @@ class Program:
     @property
     def root(self) -> Node:
         """All profiles."""
-        return Node(np.zeros(len(self.rows)), self.people)
+        return Node(self.choices, np.zeros(len(self.rows)), self.people)
 
     def enter(self, node: Node) -> None:
         """Make this the program of a node.
@@ -156,6 +156,9 @@ class Program:
     def solve(self, deadline: float) -> float | None:
         """A lower bound on the node, infinite if there is nothing in it; None if there was no solution in time."""
         status = run(self.highs, deadline)
+        if status in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
+            self.highs.clearSolver()  # rarely it cannot go on from its last basis, but can start anew
+            status = run(self.highs, deadline)
         if status in (HighsModelStatus.kInfeasible, HighsModelStatus.kUnboundedOrInfeasible):
             return math.inf
         if status != HighsModelStatus.kOptimal:
@@ -218,14 +221,17 @@ class Program:
         self._add([self.s[x], *kept], [1.0, *-factors[kept]], _Row(low, where))
 
     def _add_conditions(self) -> int:
-        """The floor again where it drowns in tolerances: 1 <= sum of (c n W / floor) f.
+        """The floor once more, for whole people: 1 <= sum of min(c W / floor, 1) n f.
 
-        A used pair has a whole person or more, so no factor need exceed n.
+        Either someone is on a pair that alone reaches the floor, or the others must reach it together. So a trace of a
+        far-reaching pair no longer does, nor what drowns in tolerances.
         """
         added = 0
-        for x in np.flatnonzero(self.floor > self.upper * (self.fractions @ self.mass) * (1 + 1e-6)).tolist():
+        cells = np.flatnonzero(self.floor > 0)
+        reach = np.minimum(self.upper * self.rows[:, cells] / self.floor[cells], 1.0) * self.people[:, None]
+        for column in np.flatnonzero(self.fractions @ reach < 1 - 1e-6).tolist():
+            x, factors = int(cells[column]), reach[:, column]
             group = self.node.used[self.floor_from[x]]
-            factors = np.minimum(self.upper * self.mass[:, x] / self.floor[x], np.maximum(1e6, self.people))
             kept = np.flatnonzero(factors > 1e-7)
             low = 1 - 1e-7 - float(factors[factors <= 1e-7].sum())
             added += self._add(kept, factors[kept], _Row(low, group, (group, x)))

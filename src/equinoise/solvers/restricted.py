@@ -15,6 +15,7 @@ from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tang
 
 FEASIBLE = 2
 MOST_NODES = 1
+"""Of HiGHS's search for whole people: what comes after is better found by swaps."""
 MORE_TANGENTS = (0.9, 0.95, 1.05, 1.1)
 STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
 """Where the tangents of whole people lie: this many people around the fractions."""

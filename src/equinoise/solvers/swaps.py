@@ -114,9 +114,9 @@ def swapped(game: Game, profile: Ints, deadline: float) -> Ints:
     return responded(game, profile)
 
 
-def responded(game: Game, profile: Ints) -> Ints:
+def responded(game: Game, profile: Ints, order: Ints | None = None) -> Ints:
     """Where best response from a profile ends."""
-    for state in rounds(game, profile):
+    for state in rounds(game, profile, order):
         end = state.profile
     return end
 
