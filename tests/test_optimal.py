@@ -202,6 +202,22 @@ def test_out_of_time_it_says_how_far_it_got(heights):
     assert found.protected == 1844
 
 
+def test_one_scale_leaves_nothing_to_choose():
+    game = small_game([3, 2, 4], [1.5], 2.0)
+    found = optimal(game, time_limit=5)
+    assert found.settings["proven"]
+    assert np.array_equal(found.profile, game.largest_scale_profile())
+
+
+def test_a_billion_people(heights):
+    """Where a person is a trace of a cell, the bound is still one."""
+    game = height_game("wide", 1.0, times=10**6, values=heights)
+    found = optimal(game, time_limit=4, restarts=1)
+    assert found.protected == game.people
+    assert found.settings["lower_bound"] <= found.kl <= best_response(game, restarts=1).kl
+    assert found.seconds < 8
+
+
 def test_a_time_limit_must_be_positive():
     with pytest.raises(BadInput, match="'time_limit' parameter"):
         optimal(small_game([2, 2], [0.1, 1.0], 1.0), time_limit=0)

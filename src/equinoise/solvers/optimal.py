@@ -1,7 +1,8 @@
 """The best profile there is, with a proof of how far from best it can be.
 
-Branch and bound on who uses what: linear programs (``program.py``) give lower bounds; their solutions, made whole
-and improved by best response, give profiles. It ends when they meet, or when time is up, with the gap as it then is.
+Branch and bound on who uses what: linear programs (``program.py``) give lower bounds; their solutions, made whole and
+improved by one and two people at a time, give profiles. It ends when they meet, or when time is up, with the gap as it
+then is.
 """
 
 from __future__ import annotations
@@ -71,8 +72,9 @@ def optimal(
         search.run()
         search.deadline = began + time_limit
         search.polish(restarts, seed)
-    best, bound = search.best, max(search.bound - SOLVER_ERROR, 0.0)
+    best = search.best
     value = game.divergence(best)
+    bound = min(max(search.bound - SOLVER_ERROR, 0.0), value)
     return Solution(
         game=game,
         profile=best,
@@ -141,6 +143,9 @@ class _Search:
         following = None
         if found is not None and bound < self.enough:
             fractions, people = self.program.fractions, self.program.people
+            if self.rounds == 0:
+                self._offer(fractions)
+                self._offer(self.best[self.program.cells, self.program.scales] / people)
             group = self.branching.violated(bound, self.enough - bound, self.deadline)
             if group is not None:
                 parts = split_by_use(node, group, fractions, people)
@@ -173,10 +178,6 @@ class _Search:
             if bound >= self.enough or stalled or program.tighten(1e-6 if root else 2e-6) == 0:
                 break
             last = found
-        if root and bound is not None and bound < math.inf:
-            self._offer(program.fractions)
-            if self.value < math.inf:
-                self._offer(self.best[program.cells, program.scales] / program.people)
         return bound
 
     def _offer(self, fractions: Floats) -> None:

@@ -1,7 +1,7 @@
-"""The game's optimum from below: a linear program whose every solution bounds the KL of all profiles of a node.
+"""The game's optimum from below: a linear program that bounds the KL of all profiles of a node.
 
 A fraction f[p] of a cell's people uses the pair p = (cell, scale); s[x] = S[x] / n[x], where S[x] = sum of n f W;
-minimize KL = sum over x of n[x]/N t[x], where t[x] >= -ln s[x] is kept by tangents from below. That a used pair must
+minimize the sum over x of n[x]/N t[x], where t[x] >= cost(s[x]) is kept by tangents from below. That a used pair must
 satisfy W[p, x] <= c S[x] in every cell x is not convex. What is kept of it are rows that hold for every profile that
 protects everyone: in all nodes, or in those where someone is known to use some group of pairs.
 """
@@ -9,55 +9,21 @@ protects everyone: in all nodes, or in those where someone is known to use some 
 from __future__ import annotations
 
 import math
-import time
 from typing import Any, NamedTuple
 
 import numpy as np
-from highspy import Highs, HighsBasisStatus, HighsModelStatus, kHighsInf
+from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 
 from equinoise.game import Game
 from equinoise.grid import Floats
+from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
 from equinoise.solvers.nodes import Group, Node
+from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, cost
 
-FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 MOST_CUTS = 30
 """Star cuts added at a time, those with the largest violation first."""
 GRANTED = 1e-9
 """Terms that HiGHS would take for zero."""
-
-
-def new_highs() -> Any:
-    """A silent, repeatable HiGHS."""
-    highs: Any = Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("random_seed", 0)
-    return highs
-
-
-def run(highs: Any, deadline: float) -> Any:
-    """Solve until a deadline, and how that ended; an error inside HiGHS is one more way to have no solution."""
-    highs.setOptionValue("time_limit", highs.getRunTime() + max(deadline - time.perf_counter(), 0.01))
-    try:
-        highs.run()
-    except Exception:
-        return HighsModelStatus.kSolveError
-    return highs.getModelStatus()
-
-
-def add_row(highs: Any, low: float, high: float, columns: Any, values: Any) -> None:
-    """One constraint: low <= sum of values * columns <= high."""
-    highs.addRow(low, high, len(columns), np.asarray(columns, np.int32), np.asarray(values, np.float64))
-
-
-def cost(s: Floats) -> Floats:
-    """What a cell adds to the objective, per share of people, when s times its people come out there: convex."""
-    return -np.log(np.maximum(s, 1e-300))
-
-
-def add_tangent(highs: Any, t: int, s: int, at: float) -> None:
-    """t >= cost(s), by the tangent at one point."""
-    add_row(highs, 1 - math.log(at), kHighsInf, [t, s], [1.0, 1 / at])
 
 
 class _Row(NamedTuple):
@@ -173,12 +139,11 @@ class Program:
 
     def _add_tangents(self, tolerance: float) -> int:
         """More tangents where the last solution lies below the curve."""
-        s = np.maximum(self.values[self.s[self.occupied]], 1e-6)
+        s = np.maximum(self.values[self.s[self.occupied]], LEAST_AT)
         below = np.flatnonzero((cost(s) - self.values[self.t]) * self.share > tolerance)
         for rank in below.tolist():
-            at = float(s[rank])
-            add_tangent(self.highs, int(self.t[rank]), int(self.s[self.occupied[rank]]), at)
-            self.added.append(_Row(1 - math.log(at)))
+            low = add_tangent(self.highs, int(self.t[rank]), int(self.s[self.occupied[rank]]), float(s[rank]))
+            self.added.append(_Row(low))
         return len(below)
 
     def _add_star_cuts(self, tolerance: float = 1e-3) -> int:

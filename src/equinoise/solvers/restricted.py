@@ -11,7 +11,9 @@ import numpy as np
 from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tangent, cost, new_highs, run
+from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
+from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, cost
+from equinoise.solvers.program import Program
 
 FEASIBLE = 2
 MOST_NODES = 1
@@ -34,7 +36,7 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
         if run(highs, deadline) != HighsModelStatus.kOptimal:
             return None
         values = np.array(highs.getSolution().col_value)
-        s, t = np.maximum(values[many : many + cells], 1e-6), values[many + cells :]
+        s, t = np.maximum(values[many : many + cells], LEAST_AT), values[many + cells :]
         below = np.flatnonzero((cost(s) - t) * program.share > 1e-7)
         for rank in below.tolist():
             add_tangent(highs, many + cells + rank, many + rank, float(s[rank]))

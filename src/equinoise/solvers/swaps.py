@@ -97,7 +97,7 @@ def swapped(game: Game, profile: Ints, deadline: float) -> Ints:
     counts = game.histogram.counts.astype(np.float64)
     largest, smallest = np.empty(len(counts)), np.empty(len(counts))
     start = 0
-    while time.perf_counter() < deadline:
+    while profile.shape[1] > 1 and time.perf_counter() < deadline:
         extremes(game.rows, profile, game.occupied, largest, smallest)
         cells, scales = np.nonzero(profile)
         others = np.arange(profile.shape[1])
