@@ -72,17 +72,17 @@ def results(sections):
             )
 
 
-def without_floor(self, node):
-    """Enter a node, but forget in the star cuts who must use what."""
-    ENTER(self, node)
-    self.floor = np.zeros_like(self.floor)
+def star_cuts_without_floor(self):
+    """Star cuts that forget who must use what."""
+    with mock.patch.object(self, "floor", np.zeros_like(self.floor)):
+        return STAR_CUTS(self)
 
 
-ENTER = program.Program.enter
+STAR_CUTS = program.Program._add_star_cuts
 PARTS = {
     "as it is": [],
     "asks about single scales, not groups": [(branching, "runs", lambda cell, pair: ((pair,),))],
-    "no floor in star cuts": [(program.Program, "enter", without_floor)],
+    "no floor in star cuts": [(program.Program, "_add_star_cuts", star_cuts_without_floor)],
     "no floor for whole people": [(program.Program, "_add_conditions", lambda self: 0)],
     "no star cuts": [(program.Program, "_add_star_cuts", lambda self: 0)],
     "no tries before a split": [(branching, "TRIES", 0)],

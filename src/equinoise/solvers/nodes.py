@@ -28,15 +28,12 @@ class Node:
         return replace(self, used=(*others, group))
 
     def avoiding(self, group: Group) -> Node | None:
-        """Those in which nobody does, so that someone uses the rest of the cell; None if there are none."""
+        """Those in which nobody does; None if someone must."""
         most = self.most.copy()
         most[list(group)] = 0
         used = tuple(tuple(pair for pair in other if pair not in group) for other in self.used)
-        rest = tuple(pair for pair in self.cell_of(group[0]) if most[pair] > 0)
-        if not rest or not all(used):
-            return None
-        node = replace(self, most=most, used=used)
-        return node if node.implies(rest) else node.using(rest)
+        possible = all(used) and any(most[pair] > 0 for pair in self.cell_of(group[0]))
+        return replace(self, most=most, used=used) if possible else None
 
     def cell_of(self, pair: int) -> range:
         """All pairs of a pair's cell."""
