@@ -20,6 +20,7 @@ from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.least_epsilon import least_epsilon
 from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
@@ -91,7 +92,7 @@ def optimize(
     )  # fmt: skip
     solution = solve(game)
     if solution.protected < game.people:
-        raise _not_everyone(solution)
+        raise _not_everyone(solution, progress)
     settings = {
         "column": rows.column,
         "public_bounds": bounds is not None,
@@ -203,13 +204,13 @@ def _check_people(histogram: Histogram) -> None:
         )
 
 
-def _not_everyone(solution: Solution) -> PromiseNotMet:
+def _not_everyone(solution: Solution, progress: Callable[[Round], None] | None) -> PromiseNotMet:
     game = solution.game
     left_out = game.people - solution.protected
-    reached = solution.least_epsilon
     smallest = game.kernel.scales[0]
     always = always_protecting_scale(game.people, game.epsilon)
     infinite = self_protecting_scale(game.people, game.epsilon)
+    least = least_epsilon(solution, progress=progress)
     theorem = (
         "are not Laplace's, which the theorem is about"
         if game.kernel.noise != "laplace"
@@ -218,17 +219,13 @@ def _not_everyone(solution: Solution) -> PromiseNotMet:
         else f"do not meet the theorem's condition (the smallest is {smallest:.3g} of the padded range; from "
         f"{always:.3g} on, every profile protects everyone)"
     )
-    reach = (
-        f"the smallest epsilon reached for everyone is {at_most(reached * (1 + 1e-9))}"
-        if math.isfinite(reached)
-        else "no epsilon was reached for everyone"
-    )
     return PromiseNotMet(
-        f"No start protects everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} people are "
-        f"left unprotected; {reach}. The scales {theorem}. Try a larger epsilon or larger scales.",
+        f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
+        f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon)} The scales {theorem}.",
         unprotected=left_out,
         people=game.people,
-        least_epsilon=reached if math.isfinite(reached) else None,
+        least_epsilon=least.found if math.isfinite(least.found) else None,
+        proven_above=least.proven,
         theorem={
             "smallest_scale": smallest,
             "always_protecting_scale": always,

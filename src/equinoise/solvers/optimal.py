@@ -72,7 +72,7 @@ def optimal(
         )
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
-    search = _Search(game, start, began + PROVING * time_limit, progress)
+    search = Search(game, start, began + PROVING * time_limit, progress)
     with suppress(*[KeyboardInterrupt] * keep_when_stopped):  # then the best so far, with the gap as it is
         search.run()
         search.deadline = began + time_limit
@@ -99,11 +99,18 @@ def optimal(
     )
 
 
-class _Search:
+class Search:
     """Branch and bound: the node of the least bound is split, until none can hold a profile better by the target."""
 
-    def __init__(self, game: Game, start: Solution, deadline: float, progress: Callable[[Round], None] | None) -> None:
-        self.game, self.deadline, self.progress = game, deadline, progress
+    def __init__(
+        self,
+        game: Game,
+        start: Solution,
+        deadline: float,
+        progress: Callable[[Round], None] | None,
+        target: tuple[float, float] = TARGET,
+    ) -> None:
+        self.game, self.deadline, self.progress, self.target = game, deadline, progress, target
         self.program = Program(game)
         self.branching = Branching(self.program)
         self.best, self.value = start.profile, math.inf
@@ -112,18 +119,23 @@ class _Search:
         self.bound, self.rounds = 0.0, 0
         self.open: list[tuple[float, int, Node]] = []
         self.done = math.inf  # the least bound of the nodes that are not split any more
+        self.impossible = False  # whether it is proven that no profile protects everyone
 
     @property
     def left(self) -> float:
+        """Seconds."""
         return self.deadline - time.perf_counter()
 
     @property
     def enough(self) -> float:
         """A node of this bound need not be split: no profile in it is better by the target."""
-        return self.value - max(TARGET[0], TARGET[1] * self.value) + SOLVER_ERROR if self.value < math.inf else math.inf
+        if math.isinf(self.value):
+            return math.inf
+        return self.value - max(self.target[0], self.target[1] * self.value) + SOLVER_ERROR
 
     @property
     def closed(self) -> bool:
+        """Whether the gap is."""
         return self.bound >= self.enough
 
     def run(self) -> None:
@@ -135,6 +147,7 @@ class _Search:
                 bound, _, node = heapq.heappop(self.open)
                 following = bound, node
             self._tell()
+        self.impossible = following is None and not self.open and math.isinf(min(self.done, self.value))
 
     def _split(self, bound: float, node: Node) -> tuple[float, Node] | None:
         """Bound a node and split it if need be; the part to go on with, if not the one of the least bound.
