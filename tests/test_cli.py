@@ -243,7 +243,7 @@ BAD = [
     ("restarts for genetic", ["pay.csv"], ["--solver", "genetic", "--restarts", "3"], "with the genetic solver"),
     ("noise unknown", ["pay.csv"], ["--noise", "pink"], "'noise' parameter must be"),
     ("utility unknown", ["pay.csv"], ["--utility", "moments:0"], "'utility' parameter must be"),
-    ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "does not offer"),
+    ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "only 'kl', 'js', 'tv'"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
     ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),
     ("out is the data", ["pay.csv"], ["--out", "pay.csv", "--force"], "is the file being read"),

@@ -17,11 +17,12 @@ from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram, Ints
 from equinoise.mechanism import Mechanism
 from equinoise.noise import check_noise, make_kernel, scale_set
-from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
+from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER, PURE
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
-from equinoise.solvers.many_draws import within_budget
+from equinoise.solvers.least_epsilon import least_epsilon
+from equinoise.solvers.many_draws import improved_within_budget, within_budget
 from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
@@ -103,9 +104,17 @@ def optimize(
         generations=generations, progress=progress,
     )  # fmt: skip
     budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
-    solution = solve(game) if budget is None else within_budget(game, solve, draws, budget)
+    if budget is None:
+        solution = solve(game)
+    else:
+        quick = make_solver(
+            "best-response", scales=scales, restarts=restarts, seed=seed, start=start, progress=progress
+        )
+        solution = within_budget(game, quick, draws, budget)
+        if solver != "best-response":
+            solution = improved_within_budget(solution, solve, draws, budget)
     if solution.protected < game.people:
-        raise _not_everyone(solution)
+        raise _not_everyone(solution, progress)
     settings = {
         "column": rows.column,
         "public_bounds": bounds is not None,
@@ -221,13 +230,20 @@ def _check_people(histogram: Histogram) -> None:
         )
 
 
-def _not_everyone(solution: Solution) -> PromiseNotMet:
+def _not_everyone(solution: Solution, progress: Callable[[Round], None] | None) -> PromiseNotMet:
     game = solution.game
     left_out = game.people - solution.protected
-    reached = solution.least_epsilon
+    if game.condition.kind != PURE:
+        return PromiseNotMet(
+            f"No start protects everyone: {left_out:,} of {game.people:,} people are left unprotected. Ask for a larger "
+            "epsilon or delta, or offer larger scales.",
+            unprotected=left_out,
+            people=game.people,
+        )
     smallest = game.kernel.scales[0]
     always = always_protecting_scale(game.people, game.epsilon)
     infinite = self_protecting_scale(game.people, game.epsilon)
+    least = least_epsilon(solution, progress=progress)
     theorem = (
         "are not Laplace's, which the theorem is about"
         if game.kernel.noise != "laplace"
@@ -236,17 +252,13 @@ def _not_everyone(solution: Solution) -> PromiseNotMet:
         else f"do not meet the theorem's condition (the smallest is {smallest:.3g} of the padded range; from "
         f"{always:.3g} on, every profile protects everyone)"
     )
-    reach = (
-        f"the smallest epsilon reached for everyone is {at_most(reached * (1 + 1e-9))}"
-        if math.isfinite(reached)
-        else "no epsilon was reached for everyone"
-    )
     return PromiseNotMet(
-        f"No start protects everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} people are "
-        f"left unprotected; {reach}. The scales {theorem}. Try a larger epsilon or larger scales.",
+        f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
+        f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon)} The scales {theorem}.",
         unprotected=left_out,
         people=game.people,
-        least_epsilon=reached if math.isfinite(reached) else None,
+        least_epsilon=least.found if math.isfinite(least.found) else None,
+        proven_above=least.proven,
         theorem={
             "smallest_scale": smallest,
             "always_protecting_scale": always,

@@ -1,11 +1,13 @@
 """The best profile there is, with a proof of how far from best it can be.
 
-The program (``program.py``) gives lower bounds; its solutions, made whole and improved by best response, give
-profiles. It ends when they meet, or when time is up, with the gap as it then is.
+Branch and bound on who uses what: linear programs (``program.py``) give lower bounds; their solutions, made whole and
+improved by one and two people at a time, give profiles. It ends when they meet, or when time is up, with the gap as it
+then is.
 """
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from collections.abc import Callable
@@ -16,10 +18,15 @@ import numpy as np
 from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.best_response import RESTARTS, best_response, rounds
+from equinoise.privacy import PURE
+from equinoise.solvers.best_response import RESTARTS, best_response, starts
+from equinoise.solvers.branching import Branching, split_by_use, split_people
+from equinoise.solvers.nodes import Node
+from equinoise.solvers.objective import Objective
 from equinoise.solvers.program import Program
-from equinoise.solvers.restricted import best_fractions, best_people
+from equinoise.solvers.restricted import best_fractions, best_people, rounded
 from equinoise.solvers.solution import Round, Solution
+from equinoise.solvers.swaps import responded, shaken, swapped
 
 TIME_LIMIT = 60.0
 
@@ -28,6 +35,19 @@ TARGET = (1e-4, 0.01)
 
 SOLVER_ERROR = 1e-6
 """Taken off every bound: HiGHS keeps its rows to 1e-7, in floating point."""
+
+ROOT_ROUNDS, ROUNDS = 60, 4
+"""Linear programs solved at the first node, and at the others, at most."""
+FOLLOWED = 0.5
+"""How much of what is to be closed is searched downwards first."""
+NEARLY = 1.1
+"""Profiles within this factor of the best are worth a search for swaps."""
+STARTS, SHAKES = 20, 60
+"""At the end: starts of best response in all, and attempts to improve the best profile."""
+PROVING = 0.9
+"""The share of the time for all but that end."""
+STALLED = 2e-6
+"""A bound that rises by less than this is left for the splits to raise."""
 
 
 def optimal(
@@ -44,8 +64,9 @@ def optimal(
     (in seconds) or Ctrl-C ends the search; the gap says which. Without ``keep_when_stopped``, Ctrl-C is the caller's.
     """
     check(math.isfinite(time_limit) and time_limit > 0, "time_limit", "a positive number of seconds", time_limit)
-    if game.utility != "kl":
-        raise BadInput(f"The optimal solver does not offer the utility {game.utility!r}, only 'kl'. Use best response.")
+    Objective(game)  # refuses a utility that is not offered
+    if game.condition.kind != PURE:
+        raise BadInput("The optimal solver offers no delta for one draw and no Renyi order. Use best response.")
     if game.condition.lower > 0:
         least = -math.log1p(-1 / game.people)
         raise BadInput(
@@ -54,11 +75,14 @@ def optimal(
         )
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
-    search = _Search(game, start, began + time_limit, progress)
+    search = Search(game, start, began + PROVING * time_limit, progress)
     with suppress(*[KeyboardInterrupt] * keep_when_stopped):  # then the best so far, with the gap as it is
         search.run()
-    best, bound = search.best, max(search.bound - SOLVER_ERROR, 0.0)
+        search.deadline = began + time_limit
+        search.polish(restarts, seed)
+    best = search.best
     value = game.divergence(best)
+    bound = min(max(search.bound - SOLVER_ERROR, 0.0), value)
     return Solution(
         game=game,
         profile=best,
@@ -78,97 +102,142 @@ def optimal(
     )
 
 
-class _Search:
-    """Bounds from below and profiles from above, until they meet."""
+class Search:
+    """Branch and bound: the node of the least bound is split, until none can hold a profile better by the target."""
 
-    def __init__(self, game: Game, start: Solution, deadline: float, progress: Callable[[Round], None] | None) -> None:
-        self.game, self.deadline, self.progress = game, deadline, progress
+    def __init__(
+        self,
+        game: Game,
+        start: Solution,
+        deadline: float,
+        progress: Callable[[Round], None] | None,
+        target: tuple[float, float] = TARGET,
+    ) -> None:
+        self.game, self.deadline, self.progress, self.target = game, deadline, progress, target
         self.program = Program(game)
+        self.branching = Branching(self.program)
         self.best, self.value = start.profile, math.inf
         if start.protected == game.people:
-            self.value = start.kl
+            self.value = start.divergence
         self.bound, self.rounds = 0.0, 0
+        self.open: list[tuple[float, int, Node]] = []
+        self.done = math.inf  # the least bound of the nodes that are not split any more
+        self.impossible = False  # whether it is proven that no profile protects everyone
 
     @property
     def left(self) -> float:
+        """Seconds."""
         return self.deadline - time.perf_counter()
 
     @property
-    def target(self) -> float:
-        return max(TARGET[0], TARGET[1] * self.value) if math.isfinite(self.value) else TARGET[0]
+    def enough(self) -> float:
+        """A node of this bound need not be split: no profile in it is better by the target."""
+        if math.isinf(self.value):
+            return math.inf
+        return self.value - max(self.target[0], self.target[1] * self.value) + SOLVER_ERROR
 
     @property
     def closed(self) -> bool:
-        return self.value - max(self.bound - SOLVER_ERROR, 0.0) <= self.target
+        """Whether the gap is."""
+        return self.bound >= self.enough
 
     def run(self) -> None:
-        """Root bound by linear programs with cuts; then whole numbers where they turn out to matter."""
-        program = self.program
-        fractions = self._root()
-        if fractions is None:
-            return
-        self._offer(fractions)
-        if math.isfinite(self.value):
-            used = np.flatnonzero(self.best[program.cells, program.scales] > 0)
-            polished = best_fractions(program, used)
-            if polished is not None:
-                self._offer(polished)
-        program.drop_slack_cuts()
-        program.whole_people_in_small_cells()
-        while not self.closed and self.left > 0.2 and program.forbid_violations(fractions) > 0:
-            found = program.solve(0.8 * self.left, self.target / 3)
-            if found is None:
-                return
-            self.bound, fractions = max(self.bound, found[0]), found[1]
-            program.tighten_tangents(2e-6)
-            self._offer_polished(fractions)
+        """Split node after node until the gap is closed or time is up."""
+        following: tuple[float, Node] | None = (0.0, self.program.root)
+        while following is not None and not self.closed and self.left > 0:
+            following = self._split(*following)
+            if following is None and self.open:
+                bound, _, node = heapq.heappop(self.open)
+                following = bound, node
             self._tell()
+        self.impossible = following is None and not self.open and math.isinf(min(self.done, self.value))
 
-    def _root(self) -> Floats | None:
-        fractions, last, stalled = None, -1.0, 0
-        while stalled < 6 and self.left > 0.2:
-            found = self.program.solve(self.left)
+    def _split(self, bound: float, node: Node) -> tuple[float, Node] | None:
+        """Bound a node and split it if need be; the part to go on with, if not the one of the least bound.
+
+        To go on with the part that is most like the solution leads down to profiles, which is what closes nodes. It is
+        done in the lower part of what is to be closed; going on above would rarely lead anywhere.
+        """
+        found = self._bound(node)
+        bound = bound if found is None else max(bound, found)
+        parts: list[Node] = []
+        following = None
+        if found is not None and bound < self.enough:
+            fractions, people = self.program.fractions, self.program.people
+            if self.rounds == 0:
+                self._offer(fractions)
+                self._offer(self.best[self.program.cells, self.program.scales] / people)
+            group = self.branching.violated(bound, self.enough - bound, self.deadline)
+            if group is not None:
+                parts = split_by_use(node, group, fractions, people)
+                if bound <= self.bound + FOLLOWED * (self.enough - self.bound):
+                    following = bound, parts.pop()
+            else:
+                self._offer(fractions)
+                parts = split_people(node, fractions, people)
+        for number, part in enumerate(parts):
+            heapq.heappush(self.open, (bound, 2 * self.rounds + number, part))
+        if following is None and not parts:
+            self.done = min(self.done, bound)
+        least = min(self.done, *(entry[0] for entry in self.open[:1]), bound if following else math.inf)
+        if least < math.inf:
+            self.bound = max(self.bound, least)
+        return following
+
+    def _bound(self, node: Node) -> float | None:
+        """A lower bound on all profiles of a node, by linear programs of more and more rows; None without solution."""
+        program, bound, last = self.program, None, -math.inf
+        program.drop_slack_rows()
+        program.enter(node)
+        root = self.rounds == 0
+        for number in range(ROOT_ROUNDS if root else ROUNDS):
+            found = program.solve(self.deadline)
             if found is None:
-                return fractions
-            bound, fractions = found
-            self.bound = max(self.bound, bound)
-            added = self.program.tighten_tangents(1e-6) + self.program.add_star_cuts(fractions)
-            if added == 0:
+                return bound
+            bound = found if bound is None else max(bound, found)
+            stalled = number > 1 and found - last < STALLED
+            if bound >= self.enough or stalled or program.tighten(1e-6 if root else 2e-6) == 0:
                 break
-            stalled = stalled + 1 if bound - last < 2e-6 else 0
-            last = bound
-            self._tell()
-        return fractions
-
-    def _offer_polished(self, fractions: Floats) -> None:
-        """The best of using only the pairs that have more than so many people, for several such limits."""
-        program, tried = self.program, []
-        people = fractions * program.counts[program.cells]
-        for least in (0.5, 0.1, 0.01, 1e-3):
-            polished = best_fractions(program, np.flatnonzero(people > least))
-            if polished is not None:
-                tried.append((program.divergence(polished), least, polished))
-        if tried:
-            self._offer(min(tried)[2])
-        self._offer(fractions)
+            last = found
+        return bound
 
     def _offer(self, fractions: Floats) -> None:
-        """Make fractions whole in several ways, let everyone respond, and keep the best that protects everyone."""
-        self._keep(self.program.rounded(fractions))
-        for least in (0.5, 0.1, 1e-4):
-            if self.left > 0.2:
-                whole = best_people(self.program, fractions, least, min(2.0, self.left / 3))
+        """The best use of the pairs that have more than so many people, made whole; kept if it is the best so far."""
+        program = self.program
+        for least in (0.5, 0.1):
+            polished = best_fractions(program, np.flatnonzero(fractions * program.people > least), self.deadline)
+            if polished is None:
+                continue
+            if program.divergence(polished) < self.value:
+                self._keep(rounded(program, polished))
+                whole = best_people(program, polished, self.deadline)
                 if whole is not None:
                     self._keep(whole)
+            return
 
-    def _keep(self, profile: Ints) -> None:
-        for state in rounds(self.game, profile):
-            end = state.profile
-        if self.game.payoff(end).protected == self.game.people and self.game.divergence(end) < self.value:
+    def _keep(self, profile: Ints, order: Ints | None = None) -> None:
+        """Improve a profile, and keep it if it protects everyone and is the best so far."""
+        end = responded(self.game, profile, order)
+        if self._protects(end) and self.game.divergence(end) < NEARLY * self.value:
+            end = swapped(self.game, end, self.deadline)
+        if self._protects(end) and self.game.divergence(end) < self.value:
             self.best, self.value = end, self.game.divergence(end)
+
+    def _protects(self, profile: Ints) -> bool:
+        return self.game.payoff(profile).protected == self.game.people
+
+    def polish(self, restarts: int, seed: int) -> None:
+        """More starts of best response, then the best profile shaken a little and improved again, so many times."""
+        for number, (profile, order) in enumerate(starts(self.game, STARTS, seed)):
+            if number >= restarts and self.left > 0:
+                self._keep(profile, order)
+        random = np.random.default_rng(seed)
+        for _ in range(SHAKES):
+            if self.left > 0:
+                self._keep(shaken(self.game, self.best, random))
 
     def _tell(self) -> None:
         self.rounds += 1
         if self.progress is not None:
-            note = f"Proving: KL {self.value:.6f}, at least {self.bound:.6f}"
+            note = f"Proving: {self.game.utility.upper()} {self.value:.6f}, at least {self.bound:.6f}"
             self.progress(Round(0, self.rounds, 0, self.best, note))

@@ -1,213 +1,226 @@
-"""The game's optimum as a mixed-integer convex program, in outer approximation.
+"""The game's optimum from below: a linear program that bounds the divergence of all profiles of a node.
 
-A fraction f[p] of a cell's people uses the pair p = (cell, scale); S[x] = sum of n f W; a used pair must satisfy
-W[p, x] <= c S[x] in every cell x; minimize KL = sum over x of p[x] t[x], where t[x] >= -ln(S[x] / n[x]) is kept by
-tangents from below. Every row added here holds for every profile that protects everyone, so each solution's
-objective is a lower bound of the KL of all of them.
+A fraction f[p] of a cell's people uses the pair p = (cell, scale); s[x] = S[x] / n[x], where S[x] = sum of n f W;
+minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below. That a used pair
+must satisfy W[p, x] <= c S[x] in every cell x is not convex. What is kept of it are rows that hold for every profile
+that protects everyone: in all nodes, or in those where someone is known to use some group of pairs.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from highspy import Highs, HighsModelStatus, HighsVarType, kHighsInf
+from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 
 from equinoise.game import Game
-from equinoise.grid import Floats, Ints
+from equinoise.grid import Floats
+from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
+from equinoise.solvers.nodes import Group, Node
+from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, Objective
 
-FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
-SMALL_CELL = 3
-"""Cells of up to this many people get whole people in the program."""
-
-
-def new_highs() -> Any:
-    """A silent, repeatable HiGHS."""
-    highs: Any = Highs()  # type: ignore[no-untyped-call]
-    highs.setOptionValue("output_flag", False)
-    highs.setOptionValue("threads", 1)
-    highs.setOptionValue("random_seed", 0)
-    return highs
+MOST_CUTS = 30
+"""Star cuts added at a time, those with the largest violation first."""
+GRANTED = 1e-9
+"""Terms that HiGHS would take for zero."""
 
 
-def add_row(highs: Any, low: float, high: float, columns: Any, values: Any) -> None:
-    """One constraint: low <= sum of values * columns <= high."""
-    highs.addRow(low, high, len(columns), np.asarray(columns, np.int32), np.asarray(values, np.float64))
+class _Row(NamedTuple):
+    """A row that was added: its lower side, in which nodes it holds, and what it says if that is said only once."""
 
-
-def add_tangent(highs: Any, t: int, s: int, at: float) -> None:
-    """t >= -ln s, by the tangent at one point."""
-    add_row(highs, 1 - math.log(at), kHighsInf, [t, s], [1.0, 1 / at])
+    low: float
+    where: Group | None = None
+    says: tuple[Group, int] | None = None
 
 
 class Program:
-    """The program of one game: first without whole numbers, then with those that turn out to be needed."""
+    """The linear program of one game, at one node at a time."""
 
     def __init__(self, game: Game) -> None:
         self.game = game
         self.counts = game.histogram.counts
         self.occupied = game.occupied
-        choices = len(game.kernel.scales)
-        self.cells = np.repeat(self.occupied, choices)
-        self.scales = np.tile(np.arange(choices), len(self.occupied))
-        self.cell_rank = np.repeat(np.arange(len(self.occupied)), choices)
+        self.choices = len(game.kernel.scales)
+        self.cells = np.repeat(self.occupied, self.choices)
+        self.scales = np.tile(np.arange(self.choices), len(self.occupied))
+        self.cell_rank = np.repeat(np.arange(len(self.occupied)), self.choices)
+        self.people = self.counts[self.cells].astype(np.float64)
         self.rows = game.rows[self.scales, self.cells] / game.kernel.total
-        self.mass = self.counts[self.cells][:, None] * self.rows
-        self.share = self.counts[self.occupied] / game.people
-        self.unit = np.where(self.counts > 0, self.counts, 0.1)  # S is counted in these
+        self.mass = self.people[:, None] * self.rows
+        self.objective = Objective(game)
+        self.unit = self.objective.unit  # s counts S in these
         self.upper = game.condition.upper
+        self.limit = self.upper * self.unit
         self.order = np.argsort(-self.rows, axis=0, kind="stable")
-        self.used: dict[int, int] = {}
-        self.linked: set[tuple[int, int]] = set()
+        self.sorted_rows = np.take_along_axis(self.rows, self.order, axis=0)
+        self.added: list[_Row] = []
         self._build()
+        self.enter(self.root)
 
     def _build(self) -> None:
         pairs, cells = self.rows.shape
-        people = len(self.occupied)
+        people, terms = len(self.occupied), len(self.objective.cells)
         self.s = pairs + np.arange(cells)
-        self.t = pairs + cells + np.arange(people)
+        self.t = pairs + cells + np.arange(terms)
         self.highs = new_highs()
         self.highs.addVars(pairs, np.zeros(pairs), np.ones(pairs))
         self.highs.addVars(cells, np.zeros(cells), np.full(cells, kHighsInf))
-        self.highs.addVars(people, np.full(people, -50.0), np.full(people, 50.0))
-        for column, cost in zip(self.t.tolist(), self.share.tolist(), strict=True):
-            self.highs.changeColCost(column, cost)
+        self.highs.addVars(terms, np.full(terms, -50.0), np.full(terms, 50.0))
+        for column, weight in zip(self.t.tolist(), self.objective.weight.tolist(), strict=True):
+            self.highs.changeColCost(column, weight)
         for rank in range(people):
             mine = np.flatnonzero(self.cell_rank == rank)
             add_row(self.highs, 1.0, 1.0, mine, np.ones(len(mine)))
         for x in range(cells):
-            # s <= what comes in; terms too small for the solver are granted in full, so that no bound relies on them.
-            terms = self.mass[:, x] / self.unit[x]
-            kept = np.flatnonzero(terms > 1e-9)
-            granted = float(np.where(terms > 1e-9, 0, terms).reshape(people, -1).max(axis=1).sum())
-            add_row(self.highs, -kHighsInf, granted, [self.s[x], *kept], [1.0, *-terms[kept]])
-        for rank, x in enumerate(self.occupied.tolist()):
+            # s is what comes in; parts too small for the solver may come in or not, so that no bound relies on them.
+            parts = self.mass[:, x] / self.unit[x]
+            kept = np.flatnonzero(parts > GRANTED)
+            granted = float(np.where(parts > GRANTED, 0, parts).reshape(people, -1).max(axis=1).sum())
+            least = -kHighsInf if self.objective.falling else 0.0
+            add_row(self.highs, least, granted, [self.s[x], *kept], [1.0, *-parts[kept]])
+        for term in range(terms):
             for at in FIRST_TANGENTS:
-                add_tangent(self.highs, int(self.t[rank]), int(self.s[x]), at)
+                self._add_tangent(term, at)
         self.lasting_rows = self.highs.getNumRow()
 
-    def solve(self, seconds: float, gap: float = 0.0) -> tuple[float, Floats] | None:
-        """A lower bound and the fractions that attain it (nearly), within a time; None if there was no solution."""
-        self.highs.setOptionValue("time_limit", self.highs.getRunTime() + max(seconds, 0.1))
-        self.highs.setOptionValue("mip_abs_gap", gap)
-        self.highs.setOptionValue("mip_rel_gap", 0.0)
-        self.highs.run()
-        values = np.array(self.highs.getSolution().col_value)
-        info = self.highs.getInfo()
-        if self.used:
-            if info.primal_solution_status != 2:
-                return None
-            bound = float(info.mip_dual_bound)
-        else:
-            if self.highs.getModelStatus() != HighsModelStatus.kOptimal:
-                return None
-            bound = float(info.objective_function_value)
-        self.values = values
-        return bound, np.clip(values[: len(self.rows)], 0.0, 1.0)
+    @property
+    def root(self) -> Node:
+        """All profiles."""
+        return Node(self.choices, np.zeros(len(self.rows)), self.people)
 
-    def tighten_tangents(self, tolerance: float) -> int:
-        """More tangents where the last solution lies below the curve; how many."""
-        added = 0
-        for rank, x in enumerate(self.occupied.tolist()):
-            s = max(self.values[self.s[x]], 1e-6)
-            if (-math.log(s) - self.values[self.t[rank]]) * self.share[rank] > tolerance:
-                add_tangent(self.highs, int(self.t[rank]), int(self.s[x]), s)
-                added += 1
-        return added
+    def enter(self, node: Node) -> None:
+        """Make this the program of a node.
 
-    def add_star_cuts(self, fractions: Floats) -> int:
-        """Rows that the last solution violates, one a cell at most; how many.
+        If someone uses a group then c S[x] is at least the group's smallest W there: the floor.
+        """
+        self.node = node
+        floors = np.array([self.rows[list(group)].min(axis=0) for group in node.used])
+        cells = self.rows.shape[1]
+        self.floor = floors.max(axis=0) if node.used else np.zeros(cells)
+        self.floor_from = floors.argmax(axis=0) if node.used else np.zeros(cells, dtype=np.int64)
+        pairs = np.arange(len(self.rows), dtype=np.int32)
+        self.highs.changeColsBounds(len(pairs), pairs, node.least / self.people, node.most / self.people)
+        low = self.floor / self.limit * (1 - 1e-9)
+        self.highs.changeColsBounds(cells, self.s.astype(np.int32), low, np.full(cells, kHighsInf))
+        for group in node.used:
+            self._add(list(group), np.ones(len(group)), _Row(1 / self.people[group[0]], group, (group, -1)))
+        holds = {where: node.implies(where) for where in {row.where for row in self.added} if where is not None}
+        local = [(number, row) for number, row in enumerate(self.added, self.lasting_rows) if row.where is not None]
+        numbers = np.array([number for number, _ in local], dtype=np.int32)
+        lows = np.array([row.low if row.where is None or holds[row.where] else -kHighsInf for _, row in local])
+        if local:
+            self.highs.changeRowsBounds(len(local), numbers, lows, np.full(len(local), kHighsInf))
+
+    def _add(self, columns: Any, values: Any, row: _Row) -> int:
+        """Add a row unless it was said before; how many were added."""
+        if row.says is not None and any(row.says == other.says for other in self.added):
+            return 0
+        self.added.append(row)
+        add_row(self.highs, row.low, kHighsInf, columns, values)
+        return 1
+
+    def solve(self, deadline: float) -> float | None:
+        """A lower bound on the node, infinite if there is nothing in it; None if there was no solution in time."""
+        status = run(self.highs, deadline)
+        if status in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
+            self.highs.clearSolver()  # rarely it cannot go on from its last basis, but can start anew
+            status = run(self.highs, deadline)
+        if status in (HighsModelStatus.kInfeasible, HighsModelStatus.kUnboundedOrInfeasible):
+            return math.inf
+        if status != HighsModelStatus.kOptimal:
+            return None
+        self.values = np.array(self.highs.getSolution().col_value)
+        self.fractions = np.clip(self.values[: len(self.rows)], 0.0, 1.0)
+        return float(self.highs.getInfo().objective_function_value)
+
+    def tighten(self, tolerance: float) -> int:
+        """Add rows that the last solution violates; how many."""
+        return self._add_tangents(tolerance) + self._add_star_cuts() + self._add_conditions()
+
+    def _add_tangents(self, tolerance: float) -> int:
+        """More tangents where the last solution lies below the curve."""
+        s = np.maximum(self.values[self.s[self.objective.cells]], LEAST_AT)
+        below = np.flatnonzero((self.objective.cost(s) - self.values[self.t]) * self.objective.weight > tolerance)
+        for term in below.tolist():
+            self.added.append(_Row(self._add_tangent(term, float(s[term]))))
+        return len(below)
+
+    def _add_tangent(self, term: int, at: float) -> float:
+        s = int(self.s[self.objective.cells[term]])
+        return add_tangent(self.highs, int(self.t[term]), s, self.objective.tangent(term, at))
+
+    def _add_star_cuts(self, tolerance: float = 1e-3) -> int:
+        """Star cuts, one a cell at most.
 
         In cell x sort the pairs by falling W: w_1 >= w_2 >= ... The largest used W is the sum over i of
         (w_i - w_{i+1}) [some pair among the first i is used], and whether one is used is at least any one cell's
         fraction F_i on those pairs. So c S[x] >= sum of (w_i - w_{i+1}) F_i, for any choice of a cell for each i.
+        With a floor B the same holds for the w_i above it, and c S[x] >= B + sum of (w_i - max(w_{i+1}, B)) F_i.
+        """
+        cells = self.rows.reshape(len(self.occupied), self.choices, -1)
+        share = self.fractions.reshape(len(self.occupied), self.choices)
+        own = sum(
+            share[:, v, None, None] * (cells[:, v, None, :] >= cells) for v in range(self.choices)
+        )  # each pair's cell's fraction on pairs of no smaller W
+        own = np.take_along_axis(np.asarray(own).reshape(self.rows.shape), self.order, axis=0)
+        filled = np.maximum.accumulate(own, axis=0)
+        weights = np.maximum(np.vstack([self.sorted_rows, np.zeros_like(self.floor)]), self.floor)
+        steps = weights[:-1] - weights[1:]
+        asked = (self.floor + (steps * filled).sum(axis=0)) / self.limit
+        given = self.values[self.s]
+        violated = np.flatnonzero(asked > given * (1 + tolerance) + 1e-7)
+        worst = violated[np.argsort(-asked[violated] / np.maximum(given[violated], 1e-6), kind="stable")]
+        for x in worst[:MOST_CUTS].tolist():
+            self._add_star_cut(x, steps[:, x], own[:, x] >= filled[:, x])
+        return len(violated)
+
+    def _add_star_cut(self, x: int, steps: Floats, leads: Any) -> None:
+        order = self.order[:, x]
+        ranks = self.cell_rank[order]
+        chosen = ranks[np.maximum.accumulate(np.where(leads, np.arange(len(order)), 0))]
+        tails = np.zeros((len(order), len(self.occupied)))
+        tails[np.arange(len(order)), chosen] = steps
+        tails = tails[::-1].cumsum(axis=0)[::-1]
+        factors = np.empty(len(order))
+        factors[order] = tails[np.arange(len(order)), ranks] / self.limit[x]
+        kept = np.flatnonzero(factors > GRANTED * max(factors.max(), 1.0))
+        low = self.floor[x] / self.limit[x] * (1 - 1e-9)
+        where = self.node.used[self.floor_from[x]] if self.floor[x] > 0 else None
+        self._add([self.s[x], *kept], [1.0, *-factors[kept]], _Row(low, where))
+
+    def _add_conditions(self) -> int:
+        """The floor once more, for whole people: 1 <= sum of min(c W / floor, 1) n f.
+
+        Either someone is on a pair that alone reaches the floor, or the others must reach it together. So a trace of a
+        far-reaching pair no longer does, nor what drowns in tolerances.
         """
         added = 0
-        everywhere = np.arange(len(self.rows))
-        for x in range(self.rows.shape[1]):
-            order = self.order[:, x]
-            weights, ranks = self.rows[order, x], self.cell_rank[order]
-            filled = np.zeros((len(order), len(self.occupied)))
-            filled[everywhere, ranks] = fractions[order]
-            filled = filled.cumsum(axis=0)
-            chosen = filled.argmax(axis=1)
-            steps = weights - np.append(weights[1:], 0.0)
-            limit = self.upper * self.unit[x]
-            if steps @ filled[everywhere, chosen] <= limit * self.values[self.s[x]] * (1 + 1e-4) + 1e-9:
-                continue
-            tails = np.zeros_like(filled)
-            tails[everywhere, chosen] = steps
-            tails = tails[::-1].cumsum(axis=0)[::-1]
-            factors = np.empty(len(order))
-            factors[order] = tails[everywhere, ranks] / limit
-            kept = np.flatnonzero(factors > 1e-9 * factors.max())
-            add_row(self.highs, 0.0, kHighsInf, [self.s[x], *kept], [1.0, *-factors[kept]])
-            added += 1
+        cells = np.flatnonzero(self.floor > 0)
+        reach = np.minimum(self.upper * self.rows[:, cells] / self.floor[cells], 1.0) * self.people[:, None]
+        for column in np.flatnonzero(self.fractions @ reach < 1 - 1e-6).tolist():
+            x, factors = int(cells[column]), reach[:, column]
+            group = self.node.used[self.floor_from[x]]
+            kept = np.flatnonzero(factors > 1e-7)
+            low = 1 - 1e-7 - float(factors[factors <= 1e-7].sum())
+            added += self._add(kept, factors[kept], _Row(low, group, (group, x)))
         return added
 
-    def drop_slack_cuts(self) -> None:
-        """Forget the cuts that the last solution does not touch."""
-        reached = np.array(self.highs.getSolution().row_value)
-        low = np.array(self.highs.getLp().row_lower_)
-        slack = reached - low > 1e-2 * np.maximum(1, np.abs(low))
-        slack[: self.lasting_rows] = False
-        if slack.any():
-            self.highs.deleteRows(int(slack.sum()), np.flatnonzero(slack).astype(np.int32))
-
-    def whole_people_in_small_cells(self) -> None:
-        """Ask for whole people where few live: there fractions are furthest from the truth."""
-        for pair in np.flatnonzero(self.counts[self.cells] <= SMALL_CELL).tolist():
-            people = int(self.counts[self.cells[pair]])
-            column = self.highs.getNumCol()
-            self.highs.addVar(0.0, float(people))
-            self.highs.changeColIntegrality(column, HighsVarType.kInteger)
-            add_row(self.highs, 0.0, 0.0, [column, pair], [1.0, -float(people)])
-
-    def forbid_violations(self, fractions: Floats, most: int = 5) -> int:
-        """Binaries and rows for the pairs that a solution uses and violates, in their worst cells; how many rows."""
-        sums = fractions @ self.mass
-        added = 0
-        for pair in np.flatnonzero(fractions > 1e-7).tolist():
-            excess = self.rows[pair] / np.maximum(self.upper * sums, 1e-300)
-            for x in np.argsort(-excess, kind="stable")[:most].tolist():
-                if excess[x] > 1 + 1e-6 and (pair, x) not in self.linked:
-                    self._link(pair, x)
-                    added += 1
-        return added
-
-    def _link(self, pair: int, x: int) -> None:
-        """W[pair, x] [pair is used] <= c S[x]."""
-        if pair not in self.used:
-            self.used[pair] = self.highs.getNumCol()
-            self.highs.addVar(0.0, 1.0)
-            self.highs.changeColIntegrality(self.used[pair], HighsVarType.kInteger)
-            add_row(self.highs, 0.0, kHighsInf, [self.used[pair], pair], [1.0, -1.0])
-        self.linked.add((pair, x))
-        weight = self.rows[pair, x]
-        if weight >= 1e-4:
-            limit = self.upper * self.unit[x]
-            add_row(self.highs, 0.0, kHighsInf, [self.s[x], self.used[pair]], [1.0, -weight / limit])
+    def drop_slack_rows(self) -> None:
+        """Forget the rows that the last solution does not touch, once they are many."""
+        if len(self.added) < 2 * self.lasting_rows:
             return
-        # Tiny weights would drown in tolerances. A used pair has a whole person or more, so no factor need exceed n.
-        factors = np.minimum(self.upper * self.mass[:, x] / weight, np.maximum(1e6, self.counts[self.cells]))
-        kept = np.flatnonzero(factors > 1e-7)
-        granted = float(factors[factors <= 1e-7].sum())
-        add_row(self.highs, -granted, kHighsInf, [*kept, self.used[pair]], [*factors[kept], -1.0])
+        basis = self.highs.getBasis()
+        if not basis.valid:
+            return
+        status = list(basis.row_status)
+        slack = np.array([state == HighsBasisStatus.kBasic for state in status])
+        slack[: self.lasting_rows] = False
+        basis.row_status = [state for state, drop in zip(status, slack, strict=True) if not drop]
+        self.highs.deleteRows(int(slack.sum()), np.flatnonzero(slack).astype(np.int32))
+        self.highs.setBasis(basis)  # HiGHS forgets it when rows go
+        self.added = [row for row, drop in zip(self.added, slack[self.lasting_rows :], strict=True) if not drop]
 
     def divergence(self, fractions: Floats) -> float:
-        """KL of fractions."""
-        s = (fractions @ self.mass / self.unit)[self.occupied]
-        return float(-self.share @ np.log(np.maximum(s, 1e-300)))
-
-    def rounded(self, fractions: Floats) -> Ints:
-        """Whole people: each cell's largest remainders up."""
-        profile = np.zeros((len(self.counts), len(self.game.kernel.scales)), dtype=np.int64)
-        for rank, x in enumerate(self.occupied.tolist()):
-            mine = np.flatnonzero(self.cell_rank == rank)
-            wanted = fractions[mine] / fractions[mine].sum() * self.counts[x]
-            whole = np.floor(wanted + 1e-9).astype(np.int64)
-            up = np.argsort(whole - wanted, kind="stable")[: int(self.counts[x] - whole.sum())]
-            whole[up] += 1
-            profile[x, self.scales[mine]] = whole
-        return profile
+        """Of fractions."""
+        return self.objective.value(fractions @ self.mass)

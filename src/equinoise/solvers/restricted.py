@@ -8,18 +8,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from highspy import HighsVarType, kHighsInf
+from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.program import FIRST_TANGENTS, Program, add_row, add_tangent, new_highs
+from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
+from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT
+from equinoise.solvers.program import Program
 
 FEASIBLE = 2
+MOST_NODES = 1
+"""Of HiGHS's search for whole people: what comes after is better found by swaps."""
 MORE_TANGENTS = (0.9, 0.95, 1.05, 1.1)
 STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
 """Where the tangents of whole people lie: this many people around the fractions."""
 
 
-def best_fractions(program: Program, pairs: Ints) -> Floats | None:
+def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | None:
     """The best use of these pairs, and of those that ask for nothing more than these do."""
     if len(pairs) == 0:
         return None
@@ -27,16 +31,15 @@ def best_fractions(program: Program, pairs: Ints) -> Floats | None:
     highs = _build(program, pairs, program.mass[pairs], np.ones(len(program.occupied)))
     if highs is None:
         return None
-    many, cells = len(pairs), len(program.occupied)
+    many, terms, objective = len(pairs), len(program.objective.cells), program.objective
     for _ in range(12):
-        highs.run()
-        if highs.getInfo().primal_solution_status != FEASIBLE:
+        if run(highs, deadline) != HighsModelStatus.kOptimal:
             return None
         values = np.array(highs.getSolution().col_value)
-        s, t = np.maximum(values[many : many + cells], 1e-6), values[many + cells :]
-        below = np.flatnonzero((-np.log(s) - t) * program.share > 1e-7)
-        for rank in below.tolist():
-            add_tangent(highs, many + cells + rank, many + rank, float(s[rank]))
+        s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms :]
+        below = np.flatnonzero((objective.cost(s) - t) * objective.weight > 1e-7)
+        for term in below.tolist():
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, float(s[term])))
         if len(below) == 0:
             break
     fractions = np.zeros(len(program.rows))
@@ -44,27 +47,41 @@ def best_fractions(program: Program, pairs: Ints) -> Floats | None:
     return fractions
 
 
-def best_people(program: Program, fractions: Floats, least: float, seconds: float) -> Ints | None:
-    """The best whole people on the pairs where these fractions have more than ``least``, as far as the time allows."""
-    pairs = np.flatnonzero(fractions * program.counts[program.cells] > least)
+def rounded(program: Program, fractions: Floats) -> Ints:
+    """Whole people: each cell's largest remainders up."""
+    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
+    for rank, x in enumerate(program.occupied.tolist()):
+        mine = np.flatnonzero(program.cell_rank == rank)
+        wanted = fractions[mine] / fractions[mine].sum() * program.counts[x]
+        whole = np.floor(wanted + 1e-9).astype(np.int64)
+        up = np.argsort(whole - wanted, kind="stable")[: int(program.counts[x] - whole.sum())]
+        whole[up] += 1
+        profile[x, program.scales[mine]] = whole
+    return profile
+
+
+def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | None:
+    """About the best whole people on the pairs that have any of these fractions."""
+    pairs = np.flatnonzero(fractions * program.people > 1e-4)
     counts = program.counts[program.occupied].astype(np.float64)
     highs = _build(program, pairs, program.rows[pairs], counts)
     if highs is None:
         return None
-    many, cells = len(pairs), len(program.occupied)
-    s = (fractions @ program.mass / program.unit)[program.occupied]
-    for rank in range(cells):
+    many, terms, objective = len(pairs), len(program.objective.cells), program.objective
+    s = (fractions @ program.mass / program.unit)[objective.cells]
+    for term in np.flatnonzero(objective.lived_in).tolist():
         for step in STEPS:
-            add_tangent(highs, many + cells + rank, many + rank, max(float(s[rank] + step / counts[rank]), 0.01))
+            at = max(float(s[term] + step / program.unit[objective.cells[term]]), 0.01)
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, at))
     for column in range(many):
         highs.changeColIntegrality(column, HighsVarType.kInteger)
-    highs.setOptionValue("time_limit", seconds)
     highs.setOptionValue("mip_abs_gap", 2e-6)
-    highs.run()
+    highs.setOptionValue("mip_max_nodes", MOST_NODES)  # not seconds, so that the result is always the same
+    run(highs, deadline)
     if highs.getInfo().primal_solution_status != FEASIBLE:
         return None
     people = np.rint(np.array(highs.getSolution().col_value)[:many]).astype(np.int64)
-    profile = np.zeros((len(program.counts), len(program.game.kernel.scales)), dtype=np.int64)
+    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
     profile[program.cells[pairs], program.scales[pairs]] = people
     return profile if np.array_equal(profile.sum(axis=1), program.counts) else None
 
@@ -74,22 +91,24 @@ def _build(program: Program, pairs: Ints, each: Floats, totals: Floats) -> Any:
     ranks = program.cell_rank[pairs]
     if len(np.unique(ranks)) < len(program.occupied):
         return None
-    highs, many, cells = new_highs(), len(pairs), len(program.occupied)
+    highs, many, objective = new_highs(), len(pairs), program.objective
+    terms = len(objective.cells)
     highs.addVars(many, np.zeros(many), totals[ranks])
-    highs.addVars(cells, np.zeros(cells), np.full(cells, kHighsInf))
-    highs.addVars(cells, np.full(cells, -50.0), np.full(cells, 50.0))
-    for rank, x in enumerate(program.occupied.tolist()):
-        highs.changeColCost(many + cells + rank, float(program.share[rank]))
+    highs.addVars(terms, np.zeros(terms), np.full(terms, kHighsInf))
+    highs.addVars(terms, np.full(terms, -50.0), np.full(terms, 50.0))
+    for rank in range(len(program.occupied)):
         mine = np.flatnonzero(ranks == rank)
         add_row(highs, float(totals[rank]), float(totals[rank]), mine, np.ones(len(mine)))
-        terms = each[:, x] / program.unit[x]
-        kept = np.flatnonzero(terms > 1e-12)
-        add_row(highs, 0.0, 0.0, [*kept, many + rank], [*-terms[kept], 1.0])
+    for term, x in enumerate(objective.cells.tolist()):
+        highs.changeColCost(many + terms + term, float(objective.weight[term]))
+        parts = each[:, x] / program.unit[x]
+        kept = np.flatnonzero(parts > 1e-12)
+        add_row(highs, 0.0, 0.0, [*kept, many + term], [*-parts[kept], 1.0])
         for at in (*FIRST_TANGENTS, *MORE_TANGENTS):
-            add_tangent(highs, many + cells + rank, many + rank, at)
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, at))
     needed = program.rows[pairs].max(axis=0) / program.upper
     for x in np.flatnonzero(needed > 0).tolist():
-        terms = each[:, x] / needed[x]
-        kept = np.flatnonzero(terms > 1e-9)
-        add_row(highs, 1 + 1e-7, kHighsInf, kept, np.minimum(terms[kept], 1e6))
+        parts = each[:, x] / needed[x]
+        kept = np.flatnonzero(parts > 1e-9)
+        add_row(highs, 1 + 1e-7, kHighsInf, kept, np.minimum(parts[kept], 1e6))
     return highs

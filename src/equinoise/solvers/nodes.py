@@ -1,0 +1,57 @@
+"""A part of all profiles: what the branch and bound of the optimal solver has decided so far.
+
+Pairs (cell, scale) are numbered; a group is some pairs of one cell. The search asks of a group whether anyone uses
+it. Groups rather than pairs, because without one scale a cell's people simply take the next one, and little is learnt.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from equinoise.grid import Floats
+
+Group = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """All profiles with at least and at most so many people on each pair, and someone on each of some groups."""
+
+    choices: int  # scales on offer: so many pairs in turn are of one cell
+    least: Floats
+    most: Floats
+    used: tuple[Group, ...] = ()
+
+    def using(self, group: Group) -> Node:
+        """Those of them in which someone uses the group; groups that contain it say nothing more."""
+        others = tuple(other for other in self.used if not set(group) <= set(other))
+        return replace(self, used=(*others, group))
+
+    def avoiding(self, group: Group) -> Node | None:
+        """Those in which nobody does; None if someone must."""
+        most = self.most.copy()
+        most[list(group)] = 0
+        used = tuple(tuple(pair for pair in other if pair not in group) for other in self.used)
+        possible = all(used) and any(most[pair] > 0 for pair in self.cell_of(group[0]))
+        return replace(self, most=most, used=used) if possible else None
+
+    def cell_of(self, pair: int) -> range:
+        """All pairs of a pair's cell."""
+        first = pair // self.choices * self.choices
+        return range(first, first + self.choices)
+
+    def with_least(self, pair: int, people: int) -> Node:
+        """Those with so many people on a pair or more."""
+        least = self.least.copy()
+        least[pair] = people
+        return replace(self, least=least)
+
+    def with_most(self, pair: int, people: int) -> Node:
+        """Those with no more."""
+        most = self.most.copy()
+        most[pair] = people
+        return replace(self, most=most)
+
+    def implies(self, group: Group) -> bool:
+        """Whether someone surely uses the group."""
+        return any(set(other) <= set(group) for other in self.used)

@@ -1,0 +1,44 @@
+import math
+
+import pytest
+from conftest import small_game
+from hypothesis import given, settings
+from test_optimal import counts, every_profile
+
+from benchmarks.heights import height_game
+from equinoise.solvers.best_response import best_response
+from equinoise.solvers.least_epsilon import LeastEpsilon, least_epsilon
+
+
+@settings(max_examples=60)
+@given(counts)
+def test_brute_force_lies_between_what_is_proven_and_what_is_found(counts):
+    game = small_game(counts, [0.05, 0.25], 1e-3)
+    least = min(float(game.losses(profile).max()) for profile in every_profile(game))
+    known = least_epsilon(best_response(game, restarts=1))
+    assert known.proven * (1 - 1e-6) <= least <= known.found + 1e-12
+    if 0.01 < least < math.inf:
+        assert known.found <= 1.01 * known.proven
+
+
+def test_on_real_people_the_least_epsilon_is_usable_and_nothing_below_is(heights):
+    game = height_game([3.0, 8.0], 0.01, values=heights)
+    solution = best_response(game)
+    assert solution.protected < game.people
+    known = least_epsilon(solution)
+    assert known.proven <= known.found <= 1.002 * known.proven
+    assert best_response(height_game([3.0, 8.0], known.found * (1 + 1e-9), values=heights)).protected == game.people
+
+
+@pytest.mark.parametrize(
+    ("known", "said"),
+    [
+        (LeastEpsilon(0.5, 0.4999), "allow is 0.500001: ask for that"),
+        (LeastEpsilon(0.5, 0.3), "at most 0.500001 and above 0.3"),
+        (LeastEpsilon(0.5, 0.0), "at most 0.500001: ask"),
+        (LeastEpsilon(0.05, 0.0), "use the optimal solver"),
+        (LeastEpsilon(math.inf, 0.0), "at any epsilon"),
+    ],
+)
+def test_what_is_said_about_it(known, said):
+    assert said in known.sentence(0.1)
