@@ -111,9 +111,10 @@ class Search:
         start: Solution,
         deadline: float,
         progress: Callable[[Round], None] | None,
-        target: tuple[float, float] = TARGET,
+        target: tuple[float, float] | None = None,
     ) -> None:
-        self.game, self.deadline, self.progress, self.target = game, deadline, progress, target
+        self.game, self.deadline, self.progress = game, deadline, progress
+        self.target = TARGET if target is None else target
         self.program = Program(game)
         self.branching = Branching(self.program)
         self.best, self.value = start.profile, math.inf
