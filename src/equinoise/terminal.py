@@ -308,8 +308,8 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     for row in comparison.rows:
         if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
             console.print(
-                f"optimal at epsilon {at_most(row.epsilon)} is the best found, not proven best: a profile with a KL "
-                f"lower by up to {at_most(row.solver['gap'])} may exist."
+                f"optimal at epsilon {at_most(row.epsilon)} is the best found, not proven best: a profile closer by up "
+                f"to {at_most(row.solver['gap'])} may exist."
             )
     spreads = [row for row in comparison.rows if row.kl_spread is not None]
     if spreads:
