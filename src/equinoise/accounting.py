@@ -60,6 +60,10 @@ class Accountant:
         return losses(self.weights.astype(np.float64), self.sums, self.total)
 
     @cached_property
+    def _worst(self) -> dict[tuple[int, float], float]:
+        return {}
+
+    @cached_property
     def with_and_without(self) -> tuple[Floats, Floats]:
         """ln p, and ln q for each group, in the cells that anyone reaches."""
         reached = self.sums > 0
@@ -104,28 +108,31 @@ class Accountant:
         if delta <= 0 or quick == 0:
             return quick
         p, q = self.with_and_without
-        spread = float(self.losses[group])
-        if not math.isfinite(spread):
-            return math.inf
-        step = max(ROUNDING * quick / draws, FINEST * spread)
+        ratios = np.abs(p - q[group])
+        spread = float(ratios[np.isfinite(ratios)].max())
+        fine = max(ROUNDING * min(quick, draws * spread) / draws, FINEST * spread)
+        step = 16 * fine if enough > 0 else fine
         while True:
             above = min(_composed(p, q[group], draws, delta, step, pessimistic=True), quick)
             if above <= enough or step <= FINEST * spread:
                 return above
-            below = _composed(p, q[group], draws, delta, step, pessimistic=False)
-            if above <= (1 + ROUNDING) * below or below > enough > 0:
-                return above
+            if step <= fine:
+                below = _composed(p, q[group], draws, delta, step, pessimistic=False)
+                if above <= (1 + ROUNDING) * below:
+                    return above
             step /= 4
 
     def worst(self, draws: int, delta: float) -> float:
         """The largest epsilon of any group: only groups whose quick bound could be it are composed."""
-        quick = self.bounds(draws, delta)
-        found = 0.0
-        for group in np.argsort(-quick, kind="stable").tolist():
-            if quick[group] <= found:
-                break
-            found = max(found, self.tight(group, draws, delta, enough=found))
-        return found
+        if (draws, delta) not in self._worst:
+            quick = self.bounds(draws, delta)
+            found = 0.0
+            for group in np.argsort(-quick, kind="stable").tolist():
+                if quick[group] <= found:
+                    break
+                found = max(found, self.tight(group, draws, delta, enough=found))
+            self._worst[draws, delta] = found
+        return self._worst[draws, delta]
 
     def within(self, epsilon: float, draws: int, delta: float) -> bool:
         """Whether every group stays within epsilon."""

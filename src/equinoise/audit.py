@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,10 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether the certificate holds, the weights are those of the noise that is named, and the histogram, if
-        there was data to compare, is that data's."""
-        return self.certificate.holds and self.same_kernel and self.same_histogram is not False
+        """Whether the certificate holds, all draws are within the budget, the weights are those of the noise that is
+        named, and the histogram, if there was data to compare, is that data's."""
+        sound = self.certificate.holds and self.mechanism.within_budget
+        return sound and self.same_kernel and self.same_histogram is not False
 
     @property
     def spent(self) -> int:
@@ -59,6 +61,25 @@ class Audit:
             )
         return found
 
+    @cached_property
+    def totals(self) -> list[dict[str, Any]]:
+        """What the draws so far, and all that are allowed, cost each group together.
+
+        Only groups whose quick bound is above the worst total are composed; for the others the bound itself is shown.
+        """
+        m, counted = self.mechanism, (self.spent, self.mechanism.draws)
+        delta = m.budget.delta if m.budget is not None else 0.0
+        columns = []
+        for draws in counted:
+            quick = m.accountant.bounds(draws, delta) if m.order is None else np.full(len(m.people), draws * m.epsilon)
+            if draws and delta > 0:
+                worst = m.accountant.worst(draws, delta)
+                for group in np.flatnonzero(quick > worst).tolist():
+                    quick[group] = min(worst, m.accountant.tight(group, draws, delta, enough=0.9 * worst))
+            columns.append(quick.tolist())
+        groups = zip(m.cells.tolist(), m.scale_indices.tolist(), m.people.tolist(), *columns, strict=True)
+        return [dict(zip(("cell", "scale", "people", "spent", "allowed"), group, strict=True)) for group in groups]
+
     def to_json(self) -> dict[str, Any]:
         """The findings, as JSON shows them."""
         m = self.mechanism
@@ -71,6 +92,7 @@ class Audit:
                 "allowed": m.draws,
                 "spent": self.spent,
                 "declared_cost": m.cost(self.spent),
+                "totals": self.totals,
                 "releases": [{"at": r.at, "draws": r.draws} for r in self.releases],
             },
             "same_kernel": self.same_kernel,

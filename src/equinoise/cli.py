@@ -242,18 +242,59 @@ def compare(
         terminal.show_comparison(found, plot)
 
 
-def _numbers(text: str) -> list[float]:
+def _numbers(text: str, option: str = "--epsilon", such_as: str = "0.1,1") -> list[float]:
     if not text.strip():
-        raise BadInput("--epsilon is empty. Give numbers separated by commas, such as 0.1,1.")
+        raise BadInput(f"{option} is empty. Give numbers separated by commas, such as {such_as}.")
     numbers = []
     for part in text.split(","):
         try:
             numbers.append(float(part))
         except ValueError:
             raise BadInput(
-                f"--epsilon must be numbers separated by commas, such as 0.1,1. Got {part.strip()[:40]!r} among them."
+                f"{option} must be numbers separated by commas, such as {such_as}. Got {part.strip()[:40]!r} among "
+                "them."
             ) from None
     return numbers
+
+
+@cli.command(epilog=EPILOG, short_help="Show how the cost of many draws grows.")
+@click.argument("file", type=FILE_PATH)
+@click.option("--draws", default="1,10,100,500", show_default=True, help="Numbers of draws, separated by commas.")
+@click.option("--delta", type=float, help="Probability of more.  [default: the mechanism's, or 1e-6]")
+@click.option("--plot", type=FILE_PATH, help="A .png, .svg or .html file for a picture. As secret as the data.")
+@click.option("--force", is_flag=True, help="Replace --plot if it exists.")
+@json_option
+def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: bool, as_json: bool) -> None:
+    """Show what draws from FILE cost together, for numbers of draws that are allowed or not. Nothing is released.
+
+    \b
+    Examples:
+      equinoise cost pay.eq
+      equinoise cost pay.eq --draws 1,10,1000 --delta 1e-9 --plot cost.svg
+    """
+    from equinoise import charts, terminal
+    from equinoise.draws import MOST_DRAWS
+    from equinoise.errors import check, is_whole
+    from equinoise.files import check_writable
+    from equinoise.mechanism import Mechanism
+
+    asked = sorted({int(n) if n == int(n) else n for n in _numbers(draws, "--draws", "1,10") if abs(n) < 1e18})
+    for number in asked or [0]:
+        check(is_whole(number, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", number)
+    if delta is not None:
+        check(1e-15 <= delta < 1, "delta", "at least 1e-15 and below 1", delta)
+    mechanism = Mechanism.open(file)
+    if plot is not None:
+        charts.check_picture(plot)
+        check_writable(plot, source=file, force=force)
+    costs = mechanism.costs([int(n) for n in asked], delta)
+    if plot is not None:
+        charts.plot_costs(mechanism, costs, plot, force=force)
+    if as_json:
+        shown = {"costs": costs, "allowed": mechanism.draws, "promise": mechanism.promise}
+        terminal.print_json({**shown, "plot": None if plot is None else str(plot)})
+    else:
+        terminal.show_costs(mechanism, costs, plot)
 
 
 @cli.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")

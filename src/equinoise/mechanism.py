@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,9 @@ from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
 from equinoise.privacy import Condition, losses
 from equinoise.solvers import Solution
+
+DELTA = 1e-6
+"""For the cost of many draws, where nobody says another one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,6 +206,28 @@ class Mechanism:
     def within_budget(self) -> bool:
         """Whether all draws that are allowed together stay within the budget, if there is one."""
         return self.budget is None or self.accountant.within_budget(self.budget, self.draws)
+
+    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
+        """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.
+
+        ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds.
+        """
+        chosen = delta if delta is not None else self.budget.delta if self.budget else self.delta or DELTA
+        found = []
+        for many in draws:
+            quick = self.accountant.bounds(many, chosen)
+            order = np.argsort(quick, kind="stable")
+            middle = order[int(np.searchsorted(np.cumsum(self.people[order]), (self.total_people + 1) // 2))]
+            found.append(
+                {
+                    "draws": many,
+                    "delta": chosen,
+                    "worst": self.accountant.worst(many, chosen),
+                    "median": float(quick[middle]),
+                    "added_up": many * self.worst_loss,
+                }
+            )
+        return found
 
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""

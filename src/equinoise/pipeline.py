@@ -235,8 +235,8 @@ def _not_everyone(solution: Solution, progress: Callable[[Round], None] | None) 
     left_out = game.people - solution.protected
     if game.condition.kind != PURE:
         return PromiseNotMet(
-            f"No start protects everyone: {left_out:,} of {game.people:,} people are left unprotected. Ask for a larger "
-            "epsilon or delta, or offer larger scales.",
+            f"No start protects everyone: {left_out:,} of {game.people:,} people are left unprotected. Ask for a "
+            "larger epsilon or delta, or offer larger scales.",
             unprotected=left_out,
             people=game.people,
         )

@@ -202,6 +202,13 @@ def show_audit(found: Audit) -> None:
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
         + (f", {m.declared(found.spent)}." if found.spent else ".")
     )
+    totals = found.totals
+    if m.draws > 1 and totals:
+        worst = max(totals, key=lambda group: group["allowed"])
+        console.print(
+            f"Together, all {m.draws:,} draws cost the worst-placed people (cell {worst['cell']}) at most "
+            f"{at_most(worst['allowed'])}, and what is released so far {at_most(max(g['spent'] for g in totals))}."
+        )
     if found.same_histogram is not None:
         console.print(
             "The histogram is this data's."
@@ -320,6 +327,28 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(SECRET, style="dim")
+
+
+def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
+    """How the cost of draws grows."""
+    console = _console()
+    table = Table(title=f"What draws cost together, except with probability delta = {costs[0]['delta']:g}")
+    for name in ("draws", "worst person", "median person", "losses added up"):
+        table.add_column(name, justify="right")
+    for row in costs:
+        table.add_row(
+            f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
+        )  # fmt: skip
+    console.print(table)
+    console.print(
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. Each "
+        "person's own loss distribution is composed, everyone else's noise held fixed, in floating point rounded "
+        "upwards; the median is a quick upper bound."
+    )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(mechanism.promise)
     console.print(SECRET, style="dim")
 
 

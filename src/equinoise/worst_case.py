@@ -6,17 +6,17 @@ Let F[x](n) be any score of a histogram n for cell x that no added person lowers
 
 with e[0] = 1 and e[j] <= e[j+1] <= E e[j]. Draw x with probability g[x] / sum of g. Adding a person
 
-- lowers no g[x]: let m be best for the larger dataset. If m has the new person, m without them is in the smaller one, with the
-  same j and no larger F; if not, the same m serves there with one j less;
+- lowers no g[x]: let m be best for the larger dataset. If m has the new person, m without them is in the smaller
+  one, with the same j and no larger F; if not, the same m serves there with one j less;
 - raises no g[x] by more than E: the m that is best for the smaller dataset serves the larger one with one j more.
 
-So do the sums, and the ratio of any cell's two probabilities is within [1/E, E], for all datasets on the grid. The logarithm
-of the ratio of g itself is within [0, ln E], a range of epsilon, so each draw is epsilon^2/8-zCDP (bounded range).
+So do the sums, and the ratio of any cell's two probabilities is within [1/E, E], for all datasets on the grid. The
+logarithm of the ratio of g itself is within [0, ln E], a range of epsilon, so each draw is epsilon^2/8-zCDP.
 
-Here F[x] = unit n[x] + floor + min(cap, sum over other cells z of near[|z - x|] n[z]): a cell's people, and pseudo-people
-where there are neighbours. All are whole numbers and near <= unit, so the j people whose removal lowers F most are
-first those of x itself, then its nearest neighbours; and within one cell the best is to remove nobody or everybody,
-because ln(e[j] (a - b j)) is concave where the cap does not hold and growing where it does.
+Here F[x] = unit n[x] + floor + min(cap, sum over other cells z of near[|z - x|] n[z]): a cell's people, and
+pseudo-people where there are neighbours. All are whole numbers and near <= unit, so the j people whose removal lowers F
+most are first those of x itself, then its nearest neighbours; and within one cell it is best to remove nobody or
+everybody, because ln(e[j] (a - b j)) is concave where the cap does not hold and growing where it does.
 """
 
 from __future__ import annotations
