@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from equinoise.accounting import Accountant, Budget
+from equinoise.draws import MOST_DRAWS
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.game import Game
 from equinoise.solvers.solution import Solution
@@ -36,12 +37,29 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
         if step > 0:
             low, high = (epsilon, high) if fits else (low, epsilon)
     if best is None:
+        possible = most_draws(game, budget)
         raise PromiseNotMet(
             f"No mechanism was found whose {draws:,} draws together cost everyone at most {at_most(budget.epsilon)} "
-            f"with delta {budget.delta:g}. Ask for fewer draws, or for a larger epsilon.",
+            f"with delta {budget.delta:g}: even with everyone at the largest scale, {possible:,} draws are possible. "
+            "Ask for fewer draws or a larger epsilon, or offer larger scales.",
             draws=draws,
+            most_draws=possible,
         )
     return best
+
+
+def most_draws(game: Game, budget: Budget) -> int:
+    """How many draws stay within a budget if everyone takes the largest scale."""
+    profile = game.largest_scale_profile()
+    cells, scales = game.groups(profile)
+    accountant = Accountant(profile[cells, scales], game.kernel.weights[scales, cells])
+    low, high = 0, 1
+    while high <= MOST_DRAWS and accountant.within_budget(budget, high):
+        low, high = high, 2 * high
+    while high - low > 1 + low // 100:
+        middle = (low + high) // 2
+        low, high = (middle, high) if accountant.within_budget(budget, middle) else (low, middle)
+    return min(low, MOST_DRAWS)
 
 
 def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
