@@ -30,6 +30,7 @@ NAMES = {
     "staircase": "staircase",
     "additive-smoothing": "additive smoothing",
     "bounded-smoothing": "bounded smoothing",
+    "monotone-weights": "monotone weights",
     "dp-histogram": "DP histogram (OpenDP)",
 }
 
@@ -42,6 +43,7 @@ LOOKS = {
     "staircase": ("#7f3c00", "square"),
     "additive-smoothing": ("#cc79a7", "triangle-up"),
     "bounded-smoothing": ("#8a2a6b", "triangle-up"),
+    "monotone-weights": ("#004d40", "triangle-up"),
     "dp-histogram": ("#009e73", "diamond"),
 }
 """Colours that people with any colour vision tell apart, most of them Okabe and Ito's; the shape tells the promise."""

@@ -138,6 +138,7 @@ def _steps(
         yield name, partial(methods.local, name, game.epsilon)
     for name in ("additive-smoothing", "bounded-smoothing"):
         yield name, partial(methods.smoothed, name, game.epsilon)
+    yield "monotone-weights", partial(methods.monotone, game.epsilon)
     yield "dp-histogram", partial(methods.dp_histogram, game.epsilon)
 
 

@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines, peers
+from equinoise import baselines, peers, worst_case
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.game import Game
-from equinoise.grid import Floats, Histogram
+from equinoise.grid import Floats, Histogram, Ints
 from equinoise.mechanism import Mechanism
 from equinoise.metrics import metrics
 from equinoise.privacy import losses
@@ -38,6 +38,7 @@ PROMISES = {
     "staircase": _LOCAL,
     "additive-smoothing": _DRAW,
     "bounded-smoothing": _DRAW,
+    "monotone-weights": _DRAW,
     "dp-histogram": "any number of draws: the noisy counts are {}-DP for every dataset within the bounds, one person "
     "added or removed (people protected: by this theorem, not measured)",
 }
@@ -144,6 +145,34 @@ class Methods:
             each.append(np.abs(np.log(weights[cells] / total) - np.log(other / other.sum())).max())
         return self._row(
             epsilon, method, epsilon, metrics=self._distances(weights / total), seconds=seconds,
+            **self._within(epsilon, np.array(each)),
+        )  # fmt: skip
+
+    def monotone(self, epsilon: float) -> Row | LeftOut:
+        """Weights that no single person changes by more than e^epsilon, in the cells within the bounds."""
+        axis, counts = self.histogram.grid.axis, self.histogram.counts
+        within = baselines.cells_within(axis)
+        began = time.perf_counter()
+        try:
+            rule = worst_case.public_rule(epsilon, within.stop - within.start)
+        except BadInput as error:
+            return LeftOut("monotone-weights", epsilon, str(error))
+
+        def output(people: Ints) -> Floats:
+            weights = worst_case.weights(people[within], rule)
+            total = sum(weights)
+            return np.array([weight / total for weight in weights])
+
+        q = np.zeros(axis.bins)
+        q[within] = output(counts)
+        seconds = time.perf_counter() - began
+        each = []
+        for cell in np.flatnonzero(counts):
+            without = counts.copy()
+            without[cell] -= 1
+            each.append(np.abs(np.log(q[within]) - np.log(output(without))).max())
+        return self._row(
+            epsilon, "monotone-weights", epsilon, metrics=self._distances(q), seconds=seconds,
             **self._within(epsilon, np.array(each)),
         )  # fmt: skip
 
