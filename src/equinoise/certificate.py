@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 _BITS = 128
 _CAP = 64
 _MOST_ORDER = 10_000
+_LEAST_MONOTONE = 1e-4
 
 
 @dataclass(frozen=True)
@@ -173,3 +174,62 @@ def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon
             back += (a * q + (1 - a) * p).exp()
         scale = Decimal(sum(row))  # P and Q were T times too large
         return max(forth, back) / scale * (1 + spare) <= limit
+
+
+def certify_monotone(
+    counts: Sequence[int],
+    weights: Sequence[int],
+    epsilon: float,
+    *,
+    unit: int,
+    near: Sequence[int],
+    cap: int,
+    floor: int,
+    factor: int,
+) -> Certificate:
+    """Check monotone weights for every dataset: properties of the public numbers, and that the weights are theirs.
+
+    With E = factor / 2^40 and h = 2^-42 it is enough that near[d] <= unit, that nothing is negative, that
+
+        E (1 + h) (1 + 1/floor) <= (1/(1 + h) - 1/floor) p/q,   p/q at most e^epsilon,
+
+    and that E^(2^20) exceeds F/floor for any dataset of up to 2^62 people; ln E >= (E - 1)/E shows that.
+
+    That the weights are those of this histogram is checked by working them out again, group by group.
+    """
+    bound = exp_lower_bound(epsilon) if 0 < epsilon < float("inf") else Fraction(1)
+    people = [int(n) for n in counts]
+
+    def verdict(failure: str | None) -> Certificate:
+        return Certificate(failure is None, epsilon, bound, sum(people), len(people), len(people), failure)
+
+    if not _LEAST_MONOTONE <= epsilon < float("inf"):
+        return verdict(f"epsilon is not a finite number of at least {_LEAST_MONOTONE}")
+    if len(near) != len(people) or len(weights) != len(people) or min(people) < 0 or sum(people) >= 2**62:
+        return verdict("the counts, the weights and the rule do not belong together")
+    if near[0] != unit or min(near) < 0 or max(near) > unit or cap < 0 or floor < 1 or unit < 1:
+        return verdict("the rule is not one of monotone weights")
+    growth, h, least = Fraction(factor, 2**40), Fraction(1, 2**42), Fraction(1, floor)
+    largest = (2**62 * unit + cap) // floor + 2
+    few_steps = 2**20 * (growth - 1) >= growth * largest.bit_length()
+    if not few_steps or growth * (1 + h) * (1 + least) > (1 / (1 + h) - least) * bound:
+        return verdict("the rule lets one person change the weights by more than e^epsilon")
+    for x in range(len(people)):
+        if _monotone_weight(people, x, near, cap, floor, factor) != weights[x]:
+            return verdict(f"the weight of cell {x} is not the rule's")
+    return verdict(None)
+
+
+def _monotone_weight(people: list[int], x: int, near: Sequence[int], cap: int, floor: int, factor: int) -> int:
+    """min over j of e[j] F, where the j people who matter most are gone, whole cells at a time; rounded down."""
+    others = sorted((-near[abs(z - x)], n) for z, n in enumerate(people) if z != x and n > 0)
+    power, tail = 1 << 64, sum(-w * n for w, n in others)
+    best = power * (near[0] * people[x] + floor + min(cap, tail))
+    for w, n in [(0, people[x]), *others]:
+        tail += w * n
+        for _ in range(n):
+            if power * floor >= best:
+                return best >> 64
+            power = power * factor >> 40
+        best = min(best, power * (floor + min(cap, tail)))
+    return best >> 64

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines, peers, worst_case
+from equinoise import baselines, monotone, peers
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.game import Game
 from equinoise.grid import Floats, Histogram, Ints
@@ -154,12 +154,12 @@ class Methods:
         within = baselines.cells_within(axis)
         began = time.perf_counter()
         try:
-            rule = worst_case.public_rule(epsilon, within.stop - within.start)
+            rule = monotone.public_rule(epsilon, within.stop - within.start)
         except BadInput as error:
             return LeftOut("monotone-weights", epsilon, str(error))
 
         def output(people: Ints) -> Floats:
-            weights = worst_case.weights(people[within], rule)
+            weights = monotone.weights(people[within], rule)
             total = sum(weights)
             return np.array([weight / total for weight in weights])
 

@@ -17,6 +17,15 @@ Here F[x] = unit n[x] + floor + min(cap, sum over other cells z of near[|z - x|]
 pseudo-people where there are neighbours. All are whole numbers and near <= unit, so the j people whose removal lowers F
 most are first those of x itself, then its nearest neighbours; and within one cell it is best to remove nobody or
 everybody, because ln(e[j] (a - b j)) is concave where the cap does not hold and growing where it does.
+
+Rounding. Each e[j] is rounded down, by less than 2^-63 a step, so looking at whole cells only finds the least to a
+factor 1 + h, h = 2^-42 (there are fewer than 2^20 steps before e[j] floor is above any F). The weights are then rounded
+down to whole numbers w >= floor. So with a person added w' is at most (1 + h) E (w + 1) and at least w/(1 + h) - 1, and
+all that was said holds with
+
+    E (1 + h) (1 + 1/floor) / (1/(1 + h) - 1/floor) <= e^epsilon
+
+in the place of E <= e^epsilon. The certificate checks this inequality.
 """
 
 from __future__ import annotations
@@ -69,7 +78,7 @@ def public_rule(epsilon: float, cells: int) -> Rule:
     target = exp_lower_bound(epsilon)
     factor = math.floor(target * (2**SLACK_BITS - 1) / 2**SLACK_BITS * 2**FACTOR_BITS)
     people = 1 / math.expm1(min(epsilon, 64.0))
-    unit = 1 << (SLACK_BITS + 1 + max(0, math.ceil(-math.log2(FLOOR * people))))
+    unit = 1 << (SLACK_BITS + 3 + max(0, math.ceil(-math.log2(FLOOR * people))))
     near = [math.floor(NEAR * unit * math.exp(-(d - 1) / REACH)) for d in range(1, cells)]
     cap = math.floor(min(1.0, 0.3 + 0.15 * epsilon) * people * unit)
     return Rule(epsilon, cells, unit, (unit, *near), cap, math.ceil(FLOOR * people * unit), factor)

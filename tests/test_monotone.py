@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equinoise.certificate import exp_lower_bound
-from equinoise.worst_case import POWER_BITS, public_rule, weights
+from equinoise.certificate import certify_monotone, exp_lower_bound
+from equinoise.monotone import POWER_BITS, public_rule, weights
 
 EPSILONS = [0.01, 0.1, 0.5, 1.0, 2.5, 8.0]
 
@@ -74,3 +74,38 @@ def test_far_from_anyone_there_is_next_to_nothing_and_crowds_keep_their_share():
     found = np.array(weights(counts, rule)) / rule.unit
     assert found[30] == pytest.approx(0.01 / math.expm1(1.0), rel=1e-3)
     assert found[4] == pytest.approx(10**6, rel=1e-6)
+
+
+def certified(counts, rule, weights_given, **other):
+    numbers = {name: getattr(rule, name) for name in ("unit", "near", "cap", "floor", "factor")} | other
+    return certify_monotone(counts, weights_given, rule.epsilon, **numbers)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(st.one_of(st.integers(0, 3), st.integers(0, 10**6)), min_size=2, max_size=12),
+    st.sampled_from([1e-4, *EPSILONS, 100.0]),
+)
+def test_the_certificate_works_the_weights_out_again(counts, epsilon):
+    rule = public_rule(epsilon, len(counts))
+    right = weights(np.array(counts), rule)
+    assert certified(counts, rule, right).holds
+    assert "weight of cell 1" in certified(counts, rule, [right[0], right[1] + 1, *right[2:]]).failure
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"factor": 2**40},
+        {"factor": int(math.e * 2**40)},
+        {"floor": 2**18},
+        {"floor": 0},
+        {"cap": -1},
+        {"near": (5, 9, 1)},
+        {"unit": 0},
+    ],
+)
+def test_a_rule_that_is_not_safe_for_every_dataset_is_refused(other):
+    rule = public_rule(1.0, 3)
+    assert certified([3, 1, 2], rule, weights(np.array([3, 1, 2]), rule)).holds
+    assert not certified([3, 1, 2], rule, weights(np.array([3, 1, 2]), rule), **other).holds
