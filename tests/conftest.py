@@ -22,12 +22,12 @@ def seeded_bytes(seed):
     return np.random.default_rng(seed).bytes
 
 
-def small_game(counts, scales, epsilon, total=2**32):
+def small_game(counts, scales, epsilon, total=2**32, noise="laplace", utility="kl"):
     """A game on a bare grid of len(counts) cells, with scales in units of the padded range."""
     counts = np.asarray(counts, dtype=np.int64)
     axis = Axis("value", 0.0, 1.0, len(counts), 0.0)
-    kernel = make_kernel("laplace", scales, len(counts), total)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+    kernel = make_kernel(noise, scales, len(counts), total)
+    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon, utility)
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ from equinoise.baselines import laplace_output, local_epsilon
 from equinoise.certificate import exp_lower_bound
 from equinoise.grid import Axis
 from equinoise.methods import LOCAL_ROWS
-from equinoise.noise import noise_mass
+from equinoise.noise import noise_mass, staircase_survival
 
 HEIGHT = Axis.padded("height", 163, 226)
 AXES = st.builds(
@@ -125,10 +125,10 @@ def test_staircase_mass_is_the_integral_of_its_density(epsilon):
 @given(st.lists(st.floats(0, 20), min_size=2, max_size=2), EPSILONS)
 def test_before_cutting_off_a_shift_by_the_sensitivity_costs_the_staircase_exactly_epsilon(ends, epsilon):
     """The mass beyond t + 1 is e^-epsilon times the mass beyond t, for every t >= 0."""
-    here = baselines.staircase_survival(np.array(ends), epsilon)
-    there = baselines.staircase_survival(np.array(ends) + 1, epsilon)
+    here = staircase_survival(np.array(ends), epsilon)
+    there = staircase_survival(np.array(ends) + 1, epsilon)
     assert np.log(here / there) == pytest.approx(epsilon, rel=1e-6)
-    assert baselines.staircase_survival(np.zeros(1), epsilon)[0] == pytest.approx(0.5)
+    assert staircase_survival(np.zeros(1), epsilon)[0] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("method", LOCAL_ROWS)
@@ -174,3 +174,10 @@ def test_smoothed_counts_are_weights_of_the_chosen_cells_only(counts, epsilon):
     assert weights[-2:].tolist() == [0, 0]
     assert (weights[inside] > 0).all()
     assert weights.sum() == pytest.approx(sum(counts) + len(counts) / math.expm1(epsilon))
+
+
+@pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.0999999, 0.1000001])
+def test_staircase_noise_keeps_its_digits_at_small_epsilons(epsilon):
+    axis = Axis.padded("x", 0, 10)
+    rows = baselines.staircase_rows(axis, epsilon)
+    assert baselines.local_epsilon(rows, axis) == pytest.approx(1.06 * epsilon, rel=0.06)

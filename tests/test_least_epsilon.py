@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from test_optimal import counts, every_profile
 
 from benchmarks.heights import height_game
+from equinoise.errors import at_most
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.least_epsilon import LeastEpsilon, least_epsilon
 
@@ -30,12 +31,21 @@ def test_on_real_people_the_least_epsilon_is_usable_and_nothing_below_is(heights
     assert best_response(height_game([3.0, 8.0], known.found * (1 + 1e-9), values=heights)).protected == game.people
 
 
+@pytest.mark.parametrize("scales", [[1 / 204, 1 / 48], [1 / 224.4, 1 / 52.8]])
+def test_what_is_stated_can_be_asked_for_even_where_floats_are_coarse(scales):
+    game = small_game([1, 0, 0, 3, 0, 2], scales, 1.0)
+    known = least_epsilon(best_response(game))
+    assert 19 < known.found < 22
+    again = small_game([1, 0, 0, 3, 0, 2], scales, float(at_most(known.found)))
+    assert best_response(again).protected == 6
+
+
 @pytest.mark.parametrize(
     ("known", "said"),
     [
-        (LeastEpsilon(0.5, 0.4999), "allow is 0.500001: ask for that"),
-        (LeastEpsilon(0.5, 0.3), "at most 0.500001 and above 0.3"),
-        (LeastEpsilon(0.5, 0.0), "at most 0.500001: ask"),
+        (LeastEpsilon(0.5, 0.4999), "allow is 0.5: ask for that"),
+        (LeastEpsilon(0.5, 0.3), "at most 0.5 and above 0.3"),
+        (LeastEpsilon(0.5, 0.0), "at most 0.5: ask"),
         (LeastEpsilon(0.05, 0.0), "use the optimal solver"),
         (LeastEpsilon(math.inf, 0.0), "at any epsilon"),
     ],

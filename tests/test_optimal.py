@@ -63,6 +63,22 @@ def test_brute_force_agrees(counts, scales, epsilon, utility):
         assert found.divergence - best <= max(1e-4, 0.01 * found.divergence)
 
 
+@pytest.mark.parametrize(
+    ("counts", "noise", "scales", "epsilon", "utility"),
+    [
+        ([2, 0, 3, 1, 3], "staircase", [0.01, 0.17320508075688776, 3.0], 0.28069078341412695, "tv"),
+        ([0, 1, 0, 24, 4], "staircase", [0.1187792213, 0.1318649206, 2.56556993], 0.12252845838, "kl"),
+        ([1, 22], "uniform-mixture", [0.025, 0.2738612787525831, 3.0], 0.2751701781690414, "js"),
+        ([0, 1, 1, 0, 0, 0], "staircase", [1 / 120, 3.0], 7.023408789171824, "js"),
+    ],
+)
+def test_games_whose_optimum_was_once_missed(counts, noise, scales, epsilon, utility):
+    game = small_game(counts, scales, epsilon, noise=noise, utility=utility)
+    found = optimal(game, time_limit=10)
+    assert found.settings["proven"]
+    assert found.divergence <= best_by_enumeration(game) + 1e-4
+
+
 @settings(max_examples=100)
 @given(counts, scale_sets, st.sampled_from([0.7, 1.0, 2.0]), utilities, st.randoms(use_true_random=False))
 def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(counts, scales, epsilon, utility, random):

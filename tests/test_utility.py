@@ -119,6 +119,15 @@ def test_each_utility_is_served_best_by_asking_for_it(heights, name, times):
     assert ours.divergence <= asked.divergence(theirs.profile) + 1e-9
 
 
+def test_small_steps_along_a_kink_do_not_take_ages():
+    scales = [0.010067740111019454, 3.5842911759451024, 9.145697534409301]
+    people = [948524, 257993, 949875, 904704]
+    game = small_game(people, scales, 1.3917865588966851, noise="staircase", utility="moments:10")
+    found = best_response(game, restarts=2, seed=1)
+    assert found.equilibrium
+    assert found.rounds < 10_000
+
+
 @pytest.mark.parametrize(
     "name", ["", "KL", "moments", "moments:", "moments:0", "moments:11", "moments:-1", "moments:²"]
 )

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from equinoise.grid import Axis, Floats, Ints
-from equinoise.noise import noise_mass, spread, staircase_survival
+from equinoise.noise import noise_mass, spread, staircase_mass
 from equinoise.privacy import EPSILON_CAP
 
 SLACK = 1e-12
@@ -78,10 +78,7 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
 
 def staircase_rows(axis: Axis, epsilon: float) -> Floats:
     """The staircase mechanism on the grid, with sensitivity high - low: mass per bin, cut off and renormalized."""
-    edges = (np.arange(axis.bins, dtype=np.float64) + 0.5) * axis.width / (axis.high - axis.low)
-    beyond = staircase_survival(edges, epsilon)
-    mass = np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
-    return spread(mass)
+    return spread(staircase_mass(axis.width / (axis.high - axis.low), axis.bins, epsilon))
 
 
 def pseudo_count(epsilon: float) -> float:

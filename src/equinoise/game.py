@@ -92,9 +92,9 @@ class Game:
     def tolerance(self) -> float:
         """How much a move must take off N times the divergence to count as an improvement, per person moved.
 
-        That is 1e-12 of the divergence, about the resolution of floating point, but never so much that all missed
-        moves together could lower it by more than 1e-5: it is convex, so if no single move gains more than t / N, all
-        moves together gain at most t. (Features are differences of large sums, and resolve 1e-15 at best.)
+        That is 1e-12 of the divergence, about the resolution of floating point, but never more than 1e-5: then a whole
+        cell that moves from one scale to another gains at most 1e-5, by convexity. (Moves in different directions may
+        gain more together than alone, as at any equilibrium. Features are differences of large sums: 1e-15 at best.)
         """
         return min(1e-12 * self.people, 1e-5) + (1e-15 * self.people if self.closeness.kind == LINEAR else 0.0)
 

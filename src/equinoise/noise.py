@@ -43,7 +43,7 @@ class Kernel:
 
 
 class Family(Protocol):
-    """A family of noise: symmetric, falling with distance, wider for larger scales."""
+    """A family of noise: symmetric, falling with distance."""
 
     def by_distance(self, width: float, bins: int) -> Floats:
         """Mass of the bins 0, 1, ..., K-1 bins away from a person at a bin's midpoint, up to a common factor.
@@ -84,8 +84,7 @@ class Staircase:
     def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
         if width * bins < 1e-3:  # all within the first step
             return np.ones(bins)
-        beyond = staircase_survival((np.arange(bins, dtype=np.float64) + 0.5) * width, 1.0)
-        return np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
+        return staircase_mass(width, bins, 1.0)
 
 
 class UniformMixture:
@@ -125,6 +124,23 @@ def staircase_survival(distance: Floats, epsilon: float) -> Floats:
     return np.asarray(np.exp(-epsilon * whole) * (b / 2 + a * left))
 
 
+def staircase_mass(width: float, bins: int, epsilon: float) -> Floats:
+    """Mass of the bins 0, 1, ... bins away, up to a common factor; ``width`` is that of a bin, in sensitivities.
+
+    Small epsilons have nearly all of the mass far outside: there, the mass within is added up from the middle instead.
+    """
+    edges = (np.arange(bins, dtype=np.float64) + 0.5) * width
+    if epsilon >= 0.1:
+        beyond = staircase_survival(edges, epsilon)
+        return np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
+    b, gamma = math.exp(-epsilon), 1 / (1 + math.exp(epsilon / 2))
+    whole = np.floor(edges)
+    u = edges - whole
+    steps = np.expm1(-epsilon * whole) / math.expm1(-epsilon) * (gamma + b * (1 - gamma))
+    within = steps + np.exp(-epsilon * whole) * (np.minimum(u, gamma) + b * np.maximum(u - gamma, 0))
+    return np.concatenate([[2 * within[0]], np.diff(within)])
+
+
 def check_noise(noise: object) -> None:
     """Refuse what is no family."""
     check(noise in FAMILIES, "noise", ", ".join(repr(name) for name in FAMILIES), noise)
@@ -139,7 +155,7 @@ def spread(by_distance: Floats) -> Floats:
 
 def noise_mass(noise: str, scale: float, bins: int) -> Floats:
     """A family's rows for one scale, in units of the padded range."""
-    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e6), bins))
+    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e150), bins))
 
 
 def round_rows(mass: Floats, total: int) -> Ints:

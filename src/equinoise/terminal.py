@@ -154,7 +154,7 @@ def _solved(mechanism: Mechanism) -> str:
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal":
         measure = mechanism.settings.get("utility", "kl").upper()
-        how = f"with a {measure} that none can beat by more than {at_most(solver['gap'])}"
+        how = f"with a {measure} that no profile of these scales beats by more than {at_most(solver['gap'])}"
     elif solver["name"] == "genetic":
         how = f"after {solver['rounds']:,} generations"
     else:

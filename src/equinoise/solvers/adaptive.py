@@ -23,7 +23,7 @@ NEAREST = 1.02
 """Scales closer to each other than this factor are one."""
 
 LARGEST = 1000.0
-"""In units of the padded range: beyond this, noise is uniform."""
+"""In units of the padded range: beyond this, more noise hardly changes anything."""
 
 
 def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solution:

@@ -68,7 +68,7 @@ class Branching:
             cell = [p for p in node.cell_of(pair) if node.most[p] > 0]
             for group in runs(cell, pair):
                 least = float((program.rows[list(group)].min(axis=0) / allowed).max())
-                if len(group) < len(cell) and least > 1 + 1e-5 and not node.implies(group):
+                if least > 1 + 1e-5 and not node.implies(group):
                     amount = min(float(people[list(group)].sum()), 1.0)
                     scores[group] = amount * (1.5 - amount) * min(math.log(least), 3.0)
         return sorted(scores, key=lambda group: (-scores[group], group))

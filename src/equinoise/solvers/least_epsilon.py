@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from equinoise.errors import at_most
 from equinoise.game import Game
-from equinoise.privacy import LEAST_EPSILON
+from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, MARGIN, Condition
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.optimal import Search
 from equinoise.solvers.solution import Round, Solution
@@ -23,16 +23,16 @@ MOST_NUMBERS = 2**22
 
 @dataclass(frozen=True)
 class LeastEpsilon:
-    """A profile with ``found`` as its worst loss is known; below ``proven`` there is none (0: nothing is proven)."""
+    """At ``found`` a profile protects everyone; below ``proven`` none does (0: nothing is proven)."""
 
     found: float
     proven: float
 
     def sentence(self, asked: float) -> str:
         """What to do about an epsilon that a solver could not keep."""
-        usable = at_most(self.found * (1 + 1e-9))  # the game asks for a little more than the loss
+        usable = at_most(self.found)
         if self.found <= asked:
-            return "Some profile does protect everyone: use the optimal solver."
+            return "Some profile does protect everyone: use the optimal solver, or give it more time or restarts."
         if math.isinf(self.found):
             return "No profile that protects everyone was found at any epsilon: offer larger scales."
         if self.found <= CLOSE**2 * self.proven:
@@ -46,10 +46,12 @@ def least_epsilon(
 ) -> LeastEpsilon:
     """Bisection from what a solution's runs came across: at each epsilon, either a profile or the proof of none."""
     game, deadline = solution.game, time.perf_counter() + seconds
-    found, proven = solution.least_epsilon, 0.0
+    found, proven = to_ask_for(solution.least_epsilon, game.people), 0.0
     numbers = len(game.occupied) * len(game.kernel.scales) * game.histogram.grid.cells
     while numbers <= MOST_NUMBERS and found > CLOSE * max(proven, LEAST_EPSILON) and time.perf_counter() < deadline:
-        middle = math.sqrt(found * proven) if proven > 0 else found / 2 if math.isfinite(found) else 64.0
+        if math.isinf(found) and proven > 0:
+            break
+        middle = math.sqrt(found * proven) if proven > 0 else min(found / 2, 64.0)
         if progress is not None:
             note = f"Looking for the least epsilon that these scales allow, from {proven:.4g} to {found:.4g}"
             progress(Round(0, 0, 0, solution.profile, note))
@@ -57,10 +59,22 @@ def least_epsilon(
         if reached is None:
             break
         if math.isinf(reached):
-            proven = middle
+            proven = max(proven, ruled_out(middle, game.people))
         else:
-            found = min(found, reached)
+            found = min(found, to_ask_for(reached, game.people))
     return LeastEpsilon(found, proven)
+
+
+def to_ask_for(loss: float, people: int) -> float:
+    """The epsilon at which the game, with its margin, calls a person with this loss protected."""
+    loss = min(loss, EPSILON_CAP)
+    share = (people * math.expm1(loss) + 1) / (people * math.exp(loss)) / (1 - 2 * MARGIN)
+    return max(loss, math.log1p(-1 / people) - math.log1p(-share)) * (1 + 1e-9) if share < 1 else math.inf
+
+
+def ruled_out(epsilon: float, people: int) -> float:
+    """The loss that nobody can have who is not protected at epsilon: a little less, for the game's margin."""
+    return math.log1p(-1 / people) - math.log1p(-Condition(epsilon, people).upper)
 
 
 def _worst_loss_within(game: Game, deadline: float) -> float | None:

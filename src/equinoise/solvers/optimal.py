@@ -203,8 +203,9 @@ class Search:
         return bound
 
     def _offer(self, fractions: Floats) -> None:
-        """The best use of the pairs that have more than so many people, made whole; kept if it is the best so far."""
+        """Fractions made whole, and the best use of the pairs that have more than so many people; the best is kept."""
         program = self.program
+        self._keep(rounded(program, fractions))
         for least in (0.5, 0.1):
             polished = best_fractions(program, np.flatnonzero(fractions * program.people > least), self.deadline)
             if polished is None:
