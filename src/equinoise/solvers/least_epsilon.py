@@ -31,9 +31,7 @@ class LeastEpsilon:
     def sentence(self, asked: float, *, fixed: bool = True) -> str:
         """What to do about an epsilon that a solver could not keep, if the scales are fixed or change with epsilon."""
         if self.found <= asked:
-            return (
-                "Some profile does protect everyone: use the optimal solver (utility kl, js or tv), or more restarts."
-            )
+            return "Some profile does protect everyone: use the optimal solver (for kl, js or tv), or more restarts."
         if math.isinf(self.found):
             return "No profile that protects everyone was found at any epsilon: offer larger scales."
         close = self.found <= CLOSE**2 * self.proven
