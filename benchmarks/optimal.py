@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS, heights
 from equinoise import Axis, Game, Grid, Histogram
-from equinoise.noise import laplace_kernel
+from equinoise.noise import make_kernel
 from equinoise.solvers import branching, optimal, program
 from equinoise.solvers.best_response import best_response
 
@@ -32,7 +32,7 @@ def wide_game(values, low, high, epsilon, bins=101, scales=8):
     """Wide scales: from a twentieth of a bin to three times the padded range."""
     axis = Axis.padded("value", low, high, bins=bins)
     counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
-    kernel = laplace_kernel(tuple(np.geomspace(1 / (20 * bins), 3, scales)), bins)
+    kernel = make_kernel("laplace", tuple(np.geomspace(1 / (20 * bins), 3, scales)), bins)
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
 
 

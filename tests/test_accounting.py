@@ -39,10 +39,10 @@ def enumerated(p, q, draws, delta):
     return high
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(
     st.lists(st.integers(1, 6), min_size=2, max_size=3),
-    st.sampled_from([1, 2, 5, 9]),
+    st.sampled_from([1, 2, 5, 8]),
     st.sampled_from([1e-9, 1e-4, 1e-2, 0.1]),
 )
 def test_composition_is_within_a_hundredth_of_enumeration(counts, draws, delta):

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from conftest import small_game
@@ -52,3 +54,17 @@ def test_nothing_new_to_offer_ends_it():
     game = small_game([5, 5], [LARGEST / 1.01, LARGEST], 1.0)
     assert with_new_scales(best_response(game)) is None
     assert adaptive(game, solve).game is game
+
+
+def test_stopped_once_it_goes_on_no_further():
+    """Ctrl-C ends the optimal solver with its best so far; the loop around it must not start it again."""
+    calls = []
+
+    def stopped(game, known):
+        calls.append(known)
+        found = best_response(game, restarts=1)
+        return replace(found, settings={**found.settings, "stopped": len(calls) == 2})
+
+    found = adaptive(small_game([1, 5, 20, 5, 1], [0.01, 0.3, 3.0], 1.0), stopped)
+    assert len(calls) == 2
+    assert found.protected == 32

@@ -82,7 +82,7 @@ def test_the_optimal_solver_states_its_gap(run, folder):
     assert 0 <= solver["lower_bound"] <= kl
     assert solver["gap"] == pytest.approx(kl - solver["lower_bound"], abs=1e-12)
     assert solver["proven"] is True
-    assert "none can beat by more than" in run("show", "pay.eq")[1]
+    assert "no profile of these scales beats by more than" in run("show", "pay.eq")[1]
 
 
 @pytest.mark.parametrize("utility", ["js", "tv", "wasserstein", "moments:3"])
@@ -243,7 +243,7 @@ BAD = [
     ("restarts for genetic", ["pay.csv"], ["--solver", "genetic", "--restarts", "3"], "with the genetic solver"),
     ("noise unknown", ["pay.csv"], ["--noise", "pink"], "'noise' parameter must be"),
     ("utility unknown", ["pay.csv"], ["--utility", "moments:0"], "'utility' parameter must be"),
-    ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "only 'kl', 'js', 'tv'"),
+    ("utility not offered", ["pay.csv"], ["--utility", "moments:2", "--solver", "optimal"], "only 'kl', 'js' or 'tv'"),
     ("missing unknown", ["pay.csv"], ["--missing", "guess"], "'missing' parameter must be"),
     ("out exists", ["pay.csv"], ["--out", "text.csv"], "exists"),
     ("out is the data", ["pay.csv"], ["--out", "pay.csv", "--force"], "is the file being read"),
@@ -387,6 +387,19 @@ def test_odd_column_names_are_only_names(run, folder, name):
     status, rows, _ = run("sample", f"./{out}")
     assert status == 0
     assert next(csv.reader([rows.splitlines()[0]])) == [name]
+
+
+def test_a_column_name_that_stdout_cannot_show_is_escaped(folder):
+    pl.DataFrame({"pay \U0001f4b0": PEOPLE}).write_csv("odd.csv")
+    command = [sys.executable, "-c", "from equinoise.cli import main; main()", "optimize", "odd.csv", "--epsilon", "1"]
+    ended = subprocess.run(
+        [*command, "--out", "odd.eq"], capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"}
+    )
+    assert ended.returncode == 0
+    command[3:] = ["show", "odd.eq"]
+    ended = subprocess.run(command, capture_output=True, check=False, env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert ended.returncode == 0
+    assert b"\\U0001f4b0" in ended.stdout
 
 
 def test_a_stdout_that_cannot_be_written_is_one_sentence(folder, run):

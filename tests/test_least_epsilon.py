@@ -44,7 +44,7 @@ def test_what_is_stated_can_be_asked_for_even_where_floats_are_coarse(scales):
     ("known", "said"),
     [
         (LeastEpsilon(0.5, 0.4999), "allow is 0.5: ask for that"),
-        (LeastEpsilon(0.5, 0.3), "at most 0.5 and above 0.3"),
+        (LeastEpsilon(0.5, 0.3), "at most 0.5 (and above 0.3): ask"),
         (LeastEpsilon(0.5, 0.0), "at most 0.5: ask"),
         (LeastEpsilon(0.05, 0.0), "use the optimal solver"),
         (LeastEpsilon(math.inf, 0.0), "at any epsilon"),
@@ -52,3 +52,7 @@ def test_what_is_stated_can_be_asked_for_even_where_floats_are_coarse(scales):
 )
 def test_what_is_said_about_it(known, said):
     assert said in known.sentence(0.1)
+
+
+def test_scales_that_change_with_epsilon_are_no_help():
+    assert "ask for" not in LeastEpsilon(0.5, 0.4999).sentence(0.1, fixed=False)

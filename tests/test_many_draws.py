@@ -1,10 +1,13 @@
 import json
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from benchmarks.heights import height_game
 from equinoise import BadInput, Mechanism, PromiseNotMet, optimize
-from equinoise.accounting import Budget
+from equinoise.accounting import Accountant, Budget
+from equinoise.certificate import certify
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.many_draws import accountant_of, most_draws, within_budget
 
@@ -24,7 +27,7 @@ def test_five_hundred_draws_within_a_budget(heights):
 
 def test_past_what_is_possible_the_most_draws_are_stated(heights):
     game = height_game([30.0, 100.0], 1.0, values=heights)
-    budget = Budget(0.01, 1e-9)
+    budget = Budget(0.001, 1e-9)
     possible = most_draws(game, budget)
     assert 0 < possible < 10**6
     with pytest.raises(PromiseNotMet, match="draws are possible") as caught:
@@ -104,3 +107,29 @@ def test_the_command_line_tells_the_cost(run, folder):
     for bad in ("0", "1.5", "x", "", "1e12"):
         assert run("cost", "pay.eq", "--draws", bad)[0] == 2
     assert run("cost", "pay.eq", "--delta", "2")[0] == 2
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"delta": 1e-3, "draws": 50}, {"delta": 1e-3, "order": 2.0}, {"order": 2.0, "budget": Budget(1.0, 1e-6)}],
+)
+def test_what_does_not_go_together_is_no_mechanism(people, asked):
+    """Epsilons of different kinds must not be added up as if they were one, in a file or in Python."""
+    made = optimize(people, bounds=(163, 226), epsilon=0.5, bins=41, restarts=1)
+    with pytest.raises(BadInput, match="no two of these"):
+        replace(made, ledger=None, **asked)
+
+
+def test_a_budget_so_small_that_a_draw_would_be_below_the_least_epsilon(people):
+    with pytest.raises(PromiseNotMet, match="draws are possible"):
+        optimize(people, bounds=(163, 226), epsilon=0.01, delta=1e-6, draws=10**9, bins=41, restarts=1)
+
+
+def test_before_anything_is_released_nothing_was_spent():
+    found = Accountant(np.array([1, 2]), np.array([[1, 1, 2], [0, 2, 2]]))
+    assert found.bounds(0, 0.1).tolist() == [0, 0]
+
+
+def test_a_huge_order_is_a_verdict_and_no_error():
+    rows = np.array([[4, 12, 0], [0, 8, 8]])
+    assert not certify([1, 299], rows, 16, 1000.0, order=10_000.0).holds

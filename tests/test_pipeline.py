@@ -2,6 +2,7 @@ import doctest
 import math
 import subprocess
 import sys
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -115,3 +116,17 @@ def test_bad_settings_are_refused(values, settings, said):
 def test_two_people_can_be_protected():
     made = equinoise.optimize([2.0, 7.0], epsilon=1, bounds=(0, 10))
     assert made.certificate().holds
+
+
+def test_benchmarks_can_be_imported():
+    for name in ("benchmarks.run", "benchmarks.optimal", "benchmarks.plain"):
+        assert import_module(name).__doc__ or name
+
+
+def test_the_time_of_adaptive_scales_is_all_of_it():
+    people = np.random.default_rng(3).normal(50, 10, 200).clip(0, 100)
+    asked = {"epsilon": 0.5, "bounds": (0, 100), "bins": 31, "scales": "adaptive"}
+    made = equinoise.optimize(people, **asked, solver="optimal", time_limit=4)
+    assert made.solver["time_limit"] == 4
+    assert made.solver["seconds"] > 0.2
+    assert not made.solver["stopped"]

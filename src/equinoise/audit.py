@@ -68,7 +68,7 @@ class Audit:
         Only groups whose quick bound is above the worst total are composed; for the others the bound itself is shown.
         """
         m, counted = self.mechanism, (self.spent, self.mechanism.draws)
-        delta = m.budget.delta if m.budget is not None else 0.0
+        delta = m.budget.delta if m.budget is not None else m.delta
         columns = []
         for draws in counted:
             quick = m.accountant.bounds(draws, delta) if m.order is None else np.full(len(m.people), draws * m.epsilon)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from decimal import Decimal, localcontext
+from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
@@ -159,7 +159,7 @@ def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon
     less than 1e-57, the order at most 10^4; so each exponent is off by less than 1e-52, and each term, and their sum,
     by less than a factor 1 + 1e-50. A factor 1 + 1e-45 to spare on either side is more than that.
     """
-    with localcontext(prec=60):
+    with localcontext(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN):
         a, spare = Decimal(order), Decimal(10) ** -45
         limit = ((a - 1) * Decimal(epsilon)).exp() * (1 - spare)
         with_them, without = Decimal(everyone).ln(), Decimal(everyone - 1).ln()

@@ -96,6 +96,7 @@ def comparison_chart(comparison: Comparison) -> Any:
     lowest, highest = min(above, default=1e-6) / 2, max(above, default=1.0) * 2
     points = [
         {
+            "kept": row.promised is not None,
             "epsilon": row.epsilon,
             "method": NAMES[row.method],
             "height": max(row.metrics["kl"], lowest),
@@ -122,14 +123,18 @@ def comparison_chart(comparison: Comparison) -> Any:
         color=alt.Color("method:N", title="method", scale=colours, sort=names),
         tooltip=[f"{name}:N" for name in ("method", "epsilon", "KL", "protected", "promise")],
     )  # fmt: skip
-    lines = base.mark_line(strokeWidth=1.8).encode(strokeDash=alt.StrokeDash("dash:N", scale=dashes, legend=None))
-    marks = base.mark_point(filled=True, opacity=1).encode(
+    kept, broken = base.transform_filter("datum.kept"), base.transform_filter("!datum.kept")
+    lines = kept.mark_line(strokeWidth=1.8).encode(strokeDash=alt.StrokeDash("dash:N", scale=dashes, legend=None))
+    marks = kept.mark_point(filled=True, opacity=1).encode(
         shape=alt.Shape("method:N", title="method", scale=shapes, sort=names),
         size=alt.Size("size:Q", scale=None, legend=None),
     )
+    crosses = broken.mark_text(text="\u2715", fontSize=18, fontWeight="bold")
     size = f"{comparison.people:,} people, {comparison.histogram.grid.cells:,} cells. Lower is closer."
     bounds = [] if comparison.public_bounds else [f"{NOT_PRIVATE.capitalize()}."]
-    return (lines + marks).properties(
+    if any(row.promised is None for row in finite):
+        bounds.append("Crosses: not everyone is protected there, and nothing is promised.")
+    return (lines + marks + crosses).properties(
         width=620,
         height=420,
         title=alt.TitleParams(_title(comparison), subtitle=[size, *KINDS, *bounds, SECRET], anchor="start"),
@@ -188,6 +193,7 @@ def _description(comparison: Comparison) -> str:
         f"{NAMES[method]}: "
         + ", ".join(
             f"{row.metrics['kl']:.3g} at epsilon {at_most(row.epsilon)}"
+            + ("" if row.promised is not None else " (nothing is promised)")
             for row in comparison.rows
             if row.method == method
         )

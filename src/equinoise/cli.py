@@ -5,6 +5,7 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -421,6 +422,8 @@ def main() -> None:
     as_json = "--json" in sys.argv[1:]
     if sys.stdout is None:
         _fail("There is no stdout to print to.", 2, as_json=False)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is no reason to fail
     try:
         status = cli.main(standalone_mode=False)
         sys.stdout.flush()

@@ -35,6 +35,7 @@ class Comparison:
     epsilons: tuple[float, ...]
     rows: tuple[Row, ...]
     left_out: tuple[LeftOut, ...]
+    settings: dict[str, Any]
 
     @property
     def people(self) -> int:
@@ -58,6 +59,7 @@ class Comparison:
             "cells": self.histogram.grid.cells,
             "column": self.column,
             "epsilons": list(self.epsilons),
+            "settings": self.settings,
             "results": [row.to_json() for row in self.rows],
             "left_out": [vars(left) for left in self.left_out],
         }
@@ -120,7 +122,12 @@ def compare(
                 found.append(one)
             elif one not in left_out:  # a missing extra is missing at every epsilon
                 left_out.append(one)
-    return Comparison(histogram, bounds is not None, asked, tuple(found), tuple(left_out))
+    settings = {
+        "bounds": [axis.low, axis.high], "public_bounds": bounds is not None, "bins": axis.bins, "noise": noise,
+        "scales": scales if isinstance(scales, str) else [float(s) for s in scales], "utility": utility,
+        "restarts": restarts, "seed": seed, "time_limit": time_limit,
+    }  # fmt: skip
+    return Comparison(histogram, bounds is not None, asked, tuple(found), tuple(left_out), settings)
 
 
 def _steps(

@@ -6,6 +6,7 @@ The command line exits with 2 for the first kind and with 1 for the second.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 from numbers import Integral
 from typing import Any
@@ -45,6 +46,12 @@ def at_most(value: float) -> str:
 def shown(value: float) -> str:
     """A number as people read it, with all its digits if six do not tell it."""
     return short if float(short := f"{value:g}") == value else repr(value)
+
+
+def one_of(names: Iterable[str]) -> str:
+    """Names as a choice: 'a', 'b' or 'c'."""
+    *most, last = (repr(name) for name in names)
+    return f"{', '.join(most)} or {last}"
 
 
 def is_whole(value: object, low: int, high: int) -> bool:

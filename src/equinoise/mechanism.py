@@ -60,6 +60,9 @@ class Mechanism:
             array = np.array(getattr(self, name), dtype=np.int64)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
+        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None)
+        if kinds > 1 or (self.delta > 0 and self.draws > 1):
+            raise BadInput("A mechanism has a delta (for one draw), a Renyi order or a budget, but no two of these.")
         digest = storage.pack_digest(self._document(), self.weights)
         if self.ledger is None:
             object.__setattr__(self, "ledger", Ledger(self.draws, digest))
@@ -233,7 +236,7 @@ class Mechanism:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
         if self.budget is None or draws == 0:
             return draws * self.epsilon
-        return min(self.accountant.worst(draws, self.budget.delta), draws * self.epsilon)
+        return self.accountant.worst(draws, self.budget.delta)
 
     @property
     def total_people(self) -> int:
@@ -319,7 +322,7 @@ class Mechanism:
             return (
                 f" {self.draws:,} draws are allowed and cost each of them at most {at_most(self.budget.epsilon)} "
                 f"together, except with probability delta = {self.budget.delta:g} (their own loss distribution "
-                "composed, in floating point rounded upwards)."
+                "composed, in floating point, losses rounded upwards)."
             )
         return "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {self.declared(self.draws)}."
 

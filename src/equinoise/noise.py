@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput, check, one_of
 from equinoise.grid import Axis, Floats, Ints
 from equinoise.privacy import EPSILON_CAP
 
@@ -143,7 +143,7 @@ def staircase_mass(width: float, bins: int, epsilon: float) -> Floats:
 
 def check_noise(noise: object) -> None:
     """Refuse what is no family."""
-    check(noise in FAMILIES, "noise", ", ".join(repr(name) for name in FAMILIES), noise)
+    check(noise in FAMILIES, "noise", one_of(FAMILIES), noise)
 
 
 def spread(by_distance: Floats) -> Floats:

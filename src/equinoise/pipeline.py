@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from equinoise import counting
 from equinoise.accounting import Budget
 from equinoise.draws import MOST_DRAWS
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole, one_of
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram, Ints
 from equinoise.mechanism import Mechanism
@@ -78,7 +79,7 @@ def optimize(
         check(delta == 0, "delta", "left out with a Renyi order", delta)
         check(epsilon >= LEAST_RENYI, "epsilon", f"at least {LEAST_RENYI:g} with a Renyi order", epsilon)
     check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
-    check(solver in SOLVERS, "solver", ", ".join(repr(name) for name in SOLVERS), solver)
+    check(solver in SOLVERS, "solver", one_of(SOLVERS), solver)
     if time_limit is not None:
         check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
         check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
@@ -114,7 +115,7 @@ def optimize(
         if solver != "best-response":
             solution = improved_within_budget(solution, solve, draws, budget)
     if solution.protected < game.people:
-        raise _not_everyone(solution, progress)
+        raise _not_everyone(solution, scales, progress)
     settings = {
         "column": rows.column,
         "public_bounds": bounds is not None,
@@ -181,17 +182,21 @@ def make_solver(
     A time limit counts from now and is for all of it.
     """
     many = RESTARTS if restarts is None else restarts
+    again = scales == "adaptive"
     solve: Callable[[Game, Ints | None], Solution]
     if name == "optimal":
         from equinoise.solvers.optimal import TIME_LIMIT, optimal
 
-        deadline = time.perf_counter() + (TIME_LIMIT if time_limit is None else time_limit)
+        limit = TIME_LIMIT if time_limit is None else time_limit
+        deadline = time.perf_counter() + limit
 
         def solve(game: Game, known: Ints | None) -> Solution:
-            return optimal(
-                game, time_limit=max(deadline - time.perf_counter(), 0.1), restarts=many, seed=seed, known=known,
+            left = max(deadline - time.perf_counter(), 0.1)
+            found = optimal(
+                game, time_limit=left / 2 if again else left, restarts=many, seed=seed, known=known,
                 keep_when_stopped=keep_when_stopped, progress=progress,
             )  # fmt: skip
+            return replace(found, settings={**found.settings, "time_limit": float(limit)})
 
     elif name == "genetic":
         from equinoise.solvers.genetic import GENERATIONS, genetic
@@ -204,7 +209,12 @@ def make_solver(
         def solve(game: Game, known: Ints | None) -> Solution:
             return best_response(game, restarts=many, seed=seed, start=start, known=known, progress=progress)
 
-    return lambda game: adaptive(game, solve) if scales == "adaptive" else solve(game, None)
+    def solve_again(game: Game) -> Solution:
+        began = time.perf_counter()
+        found = adaptive(game, solve)
+        return replace(found, seconds=time.perf_counter() - began)
+
+    return solve_again if again else lambda game: solve(game, None)
 
 
 def _two_numbers(bounds: Any) -> tuple[float, float]:
@@ -230,7 +240,9 @@ def _check_people(histogram: Histogram) -> None:
         )
 
 
-def _not_everyone(solution: Solution, progress: Callable[[Round], None] | None) -> PromiseNotMet:
+def _not_everyone(
+    solution: Solution, scales: str | Sequence[float], progress: Callable[[Round], None] | None
+) -> PromiseNotMet:
     game = solution.game
     left_out = game.people - solution.protected
     if game.condition.kind != PURE:
@@ -240,30 +252,38 @@ def _not_everyone(solution: Solution, progress: Callable[[Round], None] | None) 
             unprotected=left_out,
             people=game.people,
         )
-    smallest = game.kernel.scales[0]
-    always = always_protecting_scale(game.people, game.epsilon)
-    infinite = self_protecting_scale(game.people, game.epsilon)
     least = least_epsilon(solution, progress=progress)
-    theorem = (
-        "are not Laplace's, which the theorem is about"
-        if game.kernel.noise != "laplace"
-        else "meet the theorem's condition, before rounding"
-        if smallest >= always
-        else f"do not meet the theorem's condition (the smallest is {smallest:.3g} of the padded range; from "
-        f"{always:.3g} on, every profile protects everyone)"
-    )
+    theorem = _theorem(game) if game.kernel.noise == "laplace" else None
     return PromiseNotMet(
         f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
-        f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon)} The scales {theorem}.",
+        f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon, fixed=scales != 'paper')}"
+        + (f" {_said_of(theorem)}" if theorem else ""),
         unprotected=left_out,
         people=game.people,
         least_epsilon=least.found if math.isfinite(least.found) else None,
         proven_above=least.proven,
-        theorem={
-            "smallest_scale": smallest,
-            "always_protecting_scale": always,
-            "self_protecting_scale": infinite if math.isfinite(infinite) else None,
-            "every_profile_protects": smallest >= always,
-            "infinite_scale_protects": smallest >= infinite,
-        },
+        theorem=theorem,
     )
+
+
+def _said_of(theorem: dict[str, Any]) -> str:
+    if theorem["every_profile_protects"]:
+        return "The scales meet the theorem's condition, before rounding."
+    return (
+        f"The scales do not meet the theorem's condition (the smallest is {theorem['smallest_scale']:.3g} of the "
+        f"padded range; from {theorem['always_protecting_scale']:.3g} on, every profile protects everyone)."
+    )
+
+
+def _theorem(game: Game) -> dict[str, Any]:
+    """What the theorem, which is about Laplace noise before rounding, says of the scales."""
+    smallest = game.kernel.scales[0]
+    always = always_protecting_scale(game.people, game.epsilon)
+    infinite = self_protecting_scale(game.people, game.epsilon)
+    return {
+        "smallest_scale": smallest,
+        "always_protecting_scale": always,
+        "self_protecting_scale": infinite if math.isfinite(infinite) else None,
+        "every_profile_protects": smallest >= always,
+        "infinite_scale_protects": smallest >= infinite,
+    }

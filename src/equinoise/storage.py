@@ -114,6 +114,8 @@ class Document(_Strict):
             and max(self.scale_indices) < len(self.scales)
             and self.scales == sorted(self.scales)
             and sum(self.people) <= MOST
+            and (self.delta > 0) + (self.order is not None) + (self.budget is not None) <= 1
+            and (self.delta == 0 or self.draws == 1)
         )
         if not fit:
             raise ValueError("groups")

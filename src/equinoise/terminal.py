@@ -41,9 +41,15 @@ METRIC_NAMES = {
 }
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, for which a reader that goes away is no error."""
+        raise BrokenPipeError
+
+
 def _console() -> Console:
     wide = None if sys.stdout.isatty() else 200
-    return Console(highlight=False, soft_wrap=True, markup=False, width=wide)
+    return _Console(highlight=False, soft_wrap=True, markup=False, width=wide)
 
 
 def _notes() -> Console:
@@ -152,6 +158,9 @@ def _certified(mechanism: Mechanism) -> str:
 def _solved(mechanism: Mechanism) -> str:
     solver = mechanism.solver
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
+    if solver["name"] == "optimal" and not solver.get("proven", True):
+        why = "stopped" if solver.get("stopped") else "out of time"
+        end = f"{why} with the best so far, {end}"
     if solver["name"] == "optimal":
         measure = mechanism.settings.get("utility", "kl").upper()
         how = f"with a {measure} that no profile of these scales beats by more than {at_most(solver['gap'])}"
@@ -304,8 +313,10 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     )
     console.print(comparison_table(comparison))
     console.print("What is promised, with the epsilon of the last column:")
-    for promise in dict.fromkeys(PROMISES[method] for method in comparison.methods):
-        methods = ", ".join(method for method in comparison.methods if PROMISES[method] == promise)
+    kept = {row.method for row in comparison.rows if row.promised is not None}
+    promising = [method for method in comparison.methods if method in kept]
+    for promise in dict.fromkeys(PROMISES[method] for method in promising):
+        methods = ", ".join(method for method in promising if PROMISES[method] == promise)
         console.print(f"  {methods}: {promise.format('epsilon')}.")
     for row in comparison.rows:
         if row.promised is None:
@@ -343,8 +354,8 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(table)
     console.print(
         f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. Each "
-        "person's own loss distribution is composed, everyone else's noise held fixed, in floating point rounded "
-        "upwards; the median is a quick upper bound."
+        "person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
+        "rounded upwards; the median is a quick upper bound."
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")

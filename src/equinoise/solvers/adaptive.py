@@ -32,17 +32,18 @@ def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solu
     Scales in use stay on offer, so every solution is a profile of the next game too, and the payoff never falls.
     """
     best = solve(game, None)
-    while True:
+    while not best.settings.get("stopped"):
         finer = with_new_scales(best)
         if finer is None:
-            return best
+            break
         found = solve(finer, carried_over(best, finer))
         worse = (-found.protected, found.divergence) >= (-best.protected, best.divergence)
         fall = best.divergence - found.divergence
         worth_it = found.protected > best.protected or fall >= max(WORTH[0] * best.divergence, WORTH[1])
         best = best if worse else found
-        if not worth_it:
-            return best
+        if not worth_it or found.settings.get("stopped"):
+            break
+    return best
 
 
 def with_new_scales(solution: Solution) -> Game | None:

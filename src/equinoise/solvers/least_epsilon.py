@@ -28,17 +28,19 @@ class LeastEpsilon:
     found: float
     proven: float
 
-    def sentence(self, asked: float) -> str:
-        """What to do about an epsilon that a solver could not keep."""
-        usable = at_most(self.found)
+    def sentence(self, asked: float, *, fixed: bool = True) -> str:
+        """What to do about an epsilon that a solver could not keep, if the scales are fixed or change with epsilon."""
         if self.found <= asked:
-            return "Some profile does protect everyone: use the optimal solver, or give it more time or restarts."
+            return "Some profile does protect everyone: use the optimal solver (for kl, js or tv), or more restarts."
         if math.isinf(self.found):
             return "No profile that protects everyone was found at any epsilon: offer larger scales."
-        if self.found <= CLOSE**2 * self.proven:
-            return f"The least epsilon that these scales allow is {usable}: ask for that, or offer larger scales."
-        known = f" and above {self.proven:.3g}" if self.proven > 0 else ""
-        return f"The least epsilon that these scales allow is at most {usable}{known}: ask for that, or larger scales."
+        close = self.found <= CLOSE**2 * self.proven
+        known = "" if close or self.proven == 0 else f" (and above {self.proven:.3g})"
+        found = at_most(self.found) if close else f"at most {at_most(self.found)}"
+        least = f"The least epsilon that these scales allow is {found}{known}"
+        if not fixed:
+            return f"{least}, but the paper's scales change with epsilon: offer a list of scales."
+        return f"{least}: ask for that (only the optimal solver may get there), or offer larger scales."
 
 
 def least_epsilon(

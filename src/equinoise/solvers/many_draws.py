@@ -10,10 +10,11 @@ from equinoise.accounting import Accountant, Budget
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.game import Game
+from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers.solution import Solution
 
 STEPS = 10
-"""Losses tried: the last two are then within a hundredth or so of each other."""
+"""Losses tried."""
 
 
 SHARES = (1.0, 0.9, 0.8)
@@ -24,18 +25,19 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
     """The closest solution found whose draws together cost everyone at most the budget.
 
     Epsilon / D a draw is always within it, by adding up; the largest loss a draw that is, is looked for by bisection
-    between that and epsilon. Larger is not always within less, so the closest of all that passed is kept.
+    (in logarithms) between that and epsilon. What costs less is not always closer, so the closest that passed is kept.
     """
-    low, high = budget.epsilon / draws, budget.epsilon
+    low, high = max(budget.epsilon / draws, LEAST_EPSILON), max(budget.epsilon, LEAST_EPSILON)
     best: Solution | None = None
     for step in range(STEPS):
         epsilon = low if step == 0 else math.sqrt(low * high)
         found = solve(replace(game, epsilon=epsilon))
-        fits = found.protected == game.people and accountant_of(found).within_budget(budget, draws)
+        everyone = found.protected == game.people
+        fits = everyone and accountant_of(found).within_budget(budget, draws)
         if fits and (best is None or found.divergence < best.divergence):
             best = found
-        if step > 0:
-            low, high = (epsilon, high) if fits else (low, epsilon)
+        if step > 0:  # one that leaves people out needs a larger loss, one that costs too much a smaller
+            low, high = (epsilon, high) if fits or not everyone else (low, epsilon)
     if best is None:
         possible = most_draws(game, budget)
         raise PromiseNotMet(
@@ -49,16 +51,20 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
 
 
 def most_draws(game: Game, budget: Budget) -> int:
-    """How many draws stay within a budget if everyone takes the largest scale."""
+    """How many draws stay within a budget, by the quick bound, if everyone takes the largest scale."""
     profile = game.largest_scale_profile()
     cells, scales = game.groups(profile)
     accountant = Accountant(profile[cells, scales], game.kernel.weights[scales, cells])
+
+    def fit(draws: int) -> bool:
+        return bool(accountant.bounds(draws, budget.delta).max() <= budget.epsilon)
+
     low, high = 0, 1
-    while high <= MOST_DRAWS and accountant.within_budget(budget, high):
+    while high <= MOST_DRAWS and fit(high):
         low, high = high, 2 * high
-    while high - low > 1 + low // 100:
+    while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if accountant.within_budget(budget, middle) else (low, middle)
+        low, high = (middle, high) if fit(middle) else (low, middle)
     return min(low, MOST_DRAWS)
 
 

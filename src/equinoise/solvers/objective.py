@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from equinoise.errors import BadInput
+from equinoise.errors import BadInput, one_of
 from equinoise.game import Game
 from equinoise.grid import Floats
 
@@ -29,9 +29,8 @@ class Objective:
 
     def __init__(self, game: Game) -> None:
         if game.utility not in OFFERED:
-            offered = ", ".join(repr(name) for name in OFFERED)
             raise BadInput(
-                f"The optimal solver does not offer the utility {game.utility!r}, only {offered}. Use best response."
+                f"The optimal solver offers no utility {game.utility!r}, only {one_of(OFFERED)}. Use best response."
             )
         self.name = game.utility
         counts = game.histogram.counts

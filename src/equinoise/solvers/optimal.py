@@ -11,7 +11,6 @@ import heapq
 import math
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 import numpy as np
 
@@ -76,10 +75,15 @@ def optimal(
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
     search = Search(game, start, began + PROVING * time_limit, progress)
-    with suppress(*[KeyboardInterrupt] * keep_when_stopped):  # then the best so far, with the gap as it is
+    stopped = False
+    try:
         search.run()
         search.deadline = began + time_limit
         search.polish(restarts, seed)
+    except KeyboardInterrupt:
+        if not keep_when_stopped:
+            raise
+        stopped = True  # the best so far, with the gap as it is
     best = search.best
     value = game.divergence(best)
     bound = min(max(search.bound - SOLVER_ERROR, 0.0), value)
@@ -98,6 +102,7 @@ def optimal(
             "lower_bound": bound,
             "gap": max(value - bound, 0.0),
             "proven": search.closed,
+            "stopped": stopped,
         },
     )
 
