@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from equinoise import baselines, monotone, peers
+from equinoise.certificate import certify_monotone
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.game import Game
 from equinoise.grid import Floats, Histogram, Ints
@@ -165,6 +166,10 @@ class Methods:
             total = sum(weights)
             return np.array([weight / total for weight in weights])
 
+        held = certify_monotone(
+            counts[within].tolist(), monotone.weights(counts[within], rule), epsilon,
+            unit=rule.unit, near=rule.near, cap=rule.cap, floor=rule.floor, factor=rule.factor,
+        ).holds  # fmt: skip
         q = np.zeros(axis.bins)
         q[within] = output(counts)
         seconds = time.perf_counter() - began
@@ -174,7 +179,8 @@ class Methods:
             without[cell] -= 1
             each.append(np.abs(np.log(q[within]) - np.log(output(without))).max())
         return self._row(
-            epsilon, "monotone-weights", epsilon, metrics=self._distances(q), seconds=seconds,
+            epsilon, "monotone-weights", epsilon if held else None, nothing="its certificate does not hold",
+            metrics=self._distances(q), seconds=seconds,
             **self._within(epsilon, np.array(each)),
         )  # fmt: skip
 
