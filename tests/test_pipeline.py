@@ -1,3 +1,4 @@
+import dataclasses
 import doctest
 import math
 import subprocess
@@ -9,6 +10,7 @@ import pytest
 
 import equinoise
 from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline
+from equinoise.procedure import Procedure
 
 
 def test_public_names_are_exactly_these():
@@ -130,3 +132,17 @@ def test_the_time_of_adaptive_scales_is_all_of_it():
     assert made.solver["time_limit"] == 4
     assert made.solver["seconds"] > 0
     assert not made.solver["stopped"]
+
+
+def test_what_was_asked_for_is_kept_and_makes_the_same_procedure_again(tmp_path):
+    people = np.arange(60.0)
+    made = equinoise.optimize(
+        people, epsilon=2, bounds=(0, 60), bins=np.int64(21), delta=0, draws=np.int64(2), restarts=np.int32(2), seed=3
+    )
+    made.save(tmp_path / "m.eq")
+    settings = equinoise.Mechanism.open(tmp_path / "m.eq").settings
+    assert settings == made.settings
+    asked = {field.name: settings[field.name] for field in dataclasses.fields(Procedure)}
+    again = Procedure(**asked).solve(equinoise.Histogram(made.grid, made.histogram))
+    cells, scales = again.game.groups(again.profile)
+    np.testing.assert_array_equal(again.profile[cells, scales], made.people)

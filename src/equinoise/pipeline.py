@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from equinoise import counting
-from equinoise.accounting import Budget
-from equinoise.draws import MOST_DRAWS
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole, one_of
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
-from equinoise.grid import Axis, Histogram, Ints
+from equinoise.grid import Axis, Histogram
 from equinoise.mechanism import Mechanism
-from equinoise.noise import check_noise, make_kernel, scale_set
-from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER, PURE
+from equinoise.privacy import PURE
+from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
-from equinoise.solvers.adaptive import adaptive
-from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.least_epsilon import least_epsilon
-from equinoise.solvers.many_draws import improved_within_budget, within_budget
-from equinoise.utility import named
-
-SOLVERS = ("best-response", "genetic", "optimal")
 
 
 def optimize(
@@ -71,75 +61,30 @@ def optimize(
     >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
     (True, True, 3)
     """
-    check_epsilon(epsilon)
-    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
-    check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
-    if renyi is not None:
-        check(is_number(renyi) and 1 < renyi <= MOST_ORDER, "renyi", f"an order above 1, at most {MOST_ORDER:g}", renyi)
-        check(delta == 0, "delta", "left out with a Renyi order", delta)
-        check(epsilon >= LEAST_RENYI, "epsilon", f"at least {LEAST_RENYI:g} with a Renyi order", epsilon)
-    check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
-    check(solver in SOLVERS, "solver", one_of(SOLVERS), solver)
-    if time_limit is not None:
-        check(solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", time_limit)
-        check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
-    if generations is not None:
-        check(solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
-        check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
-    if restarts is not None:
-        check(solver != "genetic", "restarts", "left out with the genetic solver", restarts)
+    procedure = Procedure(
+        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
+        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed,
+    )  # fmt: skip
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
-    check_noise(noise)
-    named(utility, 2)  # refused before anything is read
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
-    relative = scale_set(scales, axis, epsilon)
+    procedure.offered(axis)  # refused before anything is counted
     histogram = count_people(rows, axis, missing=missing, outside=outside)
-    game = Game(
-        histogram, make_kernel(noise, relative, axis.bins), float(epsilon), utility,
-        delta=float(delta) if draws == 1 else 0.0, order=None if renyi is None else float(renyi),
-    )  # fmt: skip
-    solve = make_solver(
-        solver, scales=scales, restarts=restarts, seed=seed, start=start, time_limit=time_limit,
-        generations=generations, progress=progress,
-    )  # fmt: skip
-    budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
-    if budget is None:
-        solution = solve(game)
-    else:
-        quick = make_solver(
-            "best-response", scales=scales, restarts=restarts, seed=seed, start=start, progress=progress
-        )
-        solution = within_budget(game, quick, draws, budget)
-        if solver != "best-response":
-            solution = improved_within_budget(solution, solve, draws, budget)
-    if solution.protected < game.people:
+    solution = procedure.solve(histogram, start=start, progress=progress)
+    if solution.protected < histogram.people:
         raise _not_everyone(solution, scales, progress)
     settings = {
         "column": rows.column,
         "public_bounds": bounds is not None,
-        "scales": scales if isinstance(scales, str) else [float(s) for s in scales],
-        "utility": utility,
         "missing": missing,
         "outside": outside,
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
+        "own_start": start is not None,
+        **procedure.to_json(),
     }
-    return Mechanism.from_solution(solution, draws=draws, budget=budget, settings=settings)
-
-
-def is_number(value: object) -> bool:
-    """Whether it is one (of any type, but no truth value)."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
-def check_epsilon(epsilon: Any) -> None:
-    """Refuse what is no epsilon."""
-    check(
-        is_number(epsilon) and LEAST_EPSILON <= epsilon < math.inf,
-        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
-    )  # fmt: skip
+    return Mechanism.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
 
 
 def open_column(
@@ -163,58 +108,6 @@ def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str)
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
     _check_people(histogram)
     return histogram
-
-
-def make_solver(
-    name: str,
-    *,
-    scales: str | Sequence[float] = "wide",
-    restarts: int | None = None,
-    seed: int = 0,
-    start: Ints | None = None,
-    time_limit: float | None = None,
-    generations: int | None = None,
-    keep_when_stopped: bool = True,
-    progress: Callable[[Round], None] | None = None,
-) -> Callable[[Game], Solution]:
-    """The solver of that name with its settings, or their defaults; with ``adaptive`` scales, over and over.
-
-    A time limit counts from now and is for all of it.
-    """
-    many = RESTARTS if restarts is None else restarts
-    again = scales == "adaptive"
-    solve: Callable[[Game, Ints | None], Solution]
-    if name == "optimal":
-        from equinoise.solvers.optimal import TIME_LIMIT, optimal
-
-        limit = TIME_LIMIT if time_limit is None else time_limit
-        deadline = time.perf_counter() + limit
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            left = max(deadline - time.perf_counter(), 0.1)
-            found = optimal(
-                game, time_limit=left / 2 if again else left, restarts=many, seed=seed, known=known,
-                keep_when_stopped=keep_when_stopped, progress=progress,
-            )  # fmt: skip
-            return replace(found, settings={**found.settings, "time_limit": float(limit)})
-
-    elif name == "genetic":
-        from equinoise.solvers.genetic import GENERATIONS, genetic
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return genetic(game, generations=generations or GENERATIONS, seed=seed, known=known, progress=progress)
-
-    else:
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return best_response(game, restarts=many, seed=seed, start=start, known=known, progress=progress)
-
-    def solve_again(game: Game) -> Solution:
-        began = time.perf_counter()
-        found = adaptive(game, solve)
-        return replace(found, seconds=time.perf_counter() - began)
-
-    return solve_again if again else lambda game: solve(game, None)
 
 
 def _two_numbers(bounds: Any) -> tuple[float, float]:

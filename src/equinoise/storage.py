@@ -48,7 +48,7 @@ class AxisDocument(_Strict):
 
 
 class SettingsDocument(_Strict):
-    """How the rows were counted and the scales chosen."""
+    """What was asked for: how the rows were counted, and the procedure."""
 
     column: str | None = None
     public_bounds: bool = False
@@ -58,6 +58,17 @@ class SettingsDocument(_Strict):
     outside: Literal["refuse", "clip"] = "refuse"
     padding_epsilon: float = 1.0
     percentile: float = 0.9
+    own_start: bool = False
+    epsilon: float | None = None
+    noise: str | None = None
+    draws: int | None = None
+    delta: float = 0.0
+    renyi: float | None = None
+    solver: str | None = None
+    time_limit: float | None = None
+    generations: int | None = None
+    restarts: int | None = None
+    seed: int | None = None
 
 
 class SolverDocument(_Strict):
