@@ -48,7 +48,7 @@ def test_budgets_are_saved_checked_and_charged(people, tmp_path):
     made.save(tmp_path / "m.eq")
     opened = Mechanism.open(tmp_path / "m.eq")
     assert opened.budget == made.budget
-    assert "together, except with probability delta = 1e-06" in opened.promise
+    assert "cost at most 1 with delta = 1e-06 together" in opened.promise
     costs = opened.costs([1, 10])
     assert costs[0]["worst"] <= costs[1]["worst"] <= costs[1]["added_up"]
     assert costs[0]["median"] <= costs[0]["added_up"]

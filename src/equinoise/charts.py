@@ -171,7 +171,7 @@ def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
         tooltip=["who:N", "draws:Q", "epsilon:Q"],
     )
     subtitle = [
-        f"{mechanism.total_people:,} people, everyone else's noise held fixed; delta = {costs[0]['delta']:g}. "
+        f"{mechanism.total_people:,} people, {mechanism.tier} tier; delta = {costs[0]['delta']:g}. "
         f"{mechanism.draws:,} draws are allowed.",
         SECRET,
     ]
