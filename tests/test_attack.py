@@ -13,7 +13,7 @@ from benchmarks import membership
 from benchmarks.attack import Column, Row, fixed_noise_pairs, laplace_pair, monotone_pairs, page, status
 from benchmarks.heights import BOUNDS
 from benchmarks.membership import Pair, Side, at_least, at_most, attack, attack_many, best_regions, lower_bound
-from equinoise import Histogram, Mechanism
+from equinoise import FixedNoise, Histogram
 from equinoise.baselines import bounded_laplace_rows, local_epsilon
 from equinoise.draws import draw_cells, uniform
 from equinoise.methods import Methods
@@ -96,7 +96,7 @@ def test_fresh_draws_are_needed():
 def lonely_pair():
     """A certified mechanism (epsilon 1) with a person far from all others: with them, and without."""
     game = small_game([0, 30, 60, 40, 20, 0, 0, 0, 0, 1], [0.02, 0.2, 1.0, 5.0], 1.0)
-    made = Mechanism.from_solution(best_response(game))
+    made = FixedNoise.from_solution(best_response(game))
     group = int(np.flatnonzero(made.cells == 9)[0])
     others = made.people - (np.arange(len(made.people)) == group)
     sides = tuple(Side(people, made.weights, made.weight_total) for people in (made.people, others))

@@ -60,7 +60,8 @@ DATA_OPTIONS = [
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
     click.option(
         "--noise", default="laplace", show_default=True,
-        help="Family of the noise: laplace, gaussian, geometric, staircase or uniform-mixture.",
+        help="Family of the noise: laplace, gaussian, geometric, staircase or uniform-mixture; 'compare' takes "
+        "several, separated by commas.",
     ),
     click.option(
         "--scales", default="wide", show_default=True,
@@ -227,6 +228,7 @@ def compare(
     Examples:
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
     """
     from equinoise import charts, terminal
     from equinoise.comparison import check_epsilons
@@ -241,7 +243,8 @@ def compare(
     with _said() as said, terminal.comparing() as seen:
         found = make(
             data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-            noise=noise, utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
+            noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
+            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
             missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
         )  # fmt: skip
     for left in found.left_out:

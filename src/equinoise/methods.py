@@ -60,7 +60,8 @@ class Row:
 
     ``protected`` counts the people whose own loss of one draw is within epsilon. ``promised`` is the epsilon of the
     promise, which can be another one than was asked for; None if nothing is promised. ``kl_spread`` is the standard
-    deviation of KL over the ``releases`` of a random method, whose metrics are means.
+    deviation of KL over the ``releases`` of a random method, whose metrics are means. ``noise`` is the game's family,
+    if several are compared.
     """
 
     epsilon: float
@@ -74,10 +75,16 @@ class Row:
     kl_spread: float | None = None
     releases: int | None = None
     solver: dict[str, Any] | None = None
+    noise: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The method, with the family of its noise where several are compared."""
+        return self.method if self.noise is None else f"{self.method} {self.noise}"
 
     def to_json(self) -> dict[str, Any]:
         """The fields, without those that the method does not have."""
-        optional = ("worst_loss", "kl_spread", "releases", "solver")
+        optional = ("worst_loss", "kl_spread", "releases", "solver", "noise")
         return {key: value for key, value in vars(self).items() if value is not None or key not in optional}
 
 

@@ -24,7 +24,7 @@ from equinoise.comparison import Progress as ComparisonProgress
 from equinoise.errors import at_most, shown
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
-from equinoise.mechanism import Mechanism
+from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.solvers import Round
 
@@ -311,7 +311,7 @@ def comparison_table(comparison: Comparison) -> Table:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
         for row in (row for row in comparison.rows if row.epsilon == epsilon):
             table.add_row(
-                row.method, *(_brief(name, row.metrics[name]) for name in COMPARED),
+                row.label, *(_brief(name, row.metrics[name]) for name in COMPARED),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
                 "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
                 style=None if row.promised is not None else "red",
@@ -337,7 +337,8 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     console = _console()
     console.print(
         f"{comparison.people:,} people, column {comparison.column!r}, {comparison.histogram.grid.cells:,} cells. "
-        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon.\n"
+        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon. All "
+        f"promises are with delta = 0, and {SECRET_SIZE}.\n"
     )
     console.print(comparison_table(comparison))
     console.print("What is promised, with the epsilon of the last column:")
@@ -348,14 +349,14 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         console.print(f"  {methods}: {promise.format('epsilon')}.")
     for row in comparison.rows:
         if row.promised is None:
-            console.print(f"  {row.method} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
+            console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
     if not comparison.public_bounds:
         console.print(f"For all of them: {NOT_PRIVATE}.")
     for row in comparison.rows:
         if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
             console.print(
-                f"optimal at epsilon {at_most(row.epsilon)} is the best found, not proven best: a profile closer by up "
-                f"to {at_most(row.solver['gap'])} may exist."
+                f"{row.label} at epsilon {at_most(row.epsilon)} is the best found, not proven best: one closer by "
+                f"up to {at_most(row.solver['gap'])} may exist."
             )
     spreads = [row for row in comparison.rows if row.kl_spread is not None]
     if spreads:
