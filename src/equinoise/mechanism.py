@@ -42,7 +42,6 @@ class Mechanism(ABC):
     to its ledger first.
     """
 
-    tier: ClassVar[str]
     composed: ClassVar[str]
     """How the cost of many draws is worked out, where it is not by adding up."""
 
@@ -53,6 +52,11 @@ class Mechanism(ABC):
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
+
+    @property
+    @abstractmethod
+    def tier(self) -> str:
+        """How strong the promise is: fixed-noise, end-to-end or worst-case."""
 
     def __post_init__(self) -> None:
         digest = storage.pack_digest(self._document(), self._blob())

@@ -30,13 +30,17 @@ class WorstCase(Mechanism):
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
     """
 
-    tier = "worst-case"
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
 
     counts: Ints
     rule: Rule
     weights: tuple[int, ...]
     base: tuple[float, ...] | None = None
+
+    @property
+    def tier(self) -> str:
+        """How strong the promise is."""
+        return "worst-case"
 
     def __post_init__(self) -> None:
         counts = np.array(self.counts, dtype=np.int64)
