@@ -48,7 +48,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Rule:
-    """A public rule. The defaults are those of ``equinoise.monotone`` when it was measured.
+    """A public rule. The defaults are those of the first rule, which others were measured against.
 
     ``reach`` is in bins, or ``share`` of all cells if given. ``near`` is what a person in the next cell counts, unless
     ``total`` is given: what all neighbours count together where everyone has one person. The floor is ``floor`` t, or

@@ -21,8 +21,8 @@ from benchmarks.rule_cases import FINER, FRESH, GRIDS, SECTIONS, TRIED, columns,
 
 HARDLY = 1e-4
 TARGETS = {0.1: 0.006, 0.3: 0.0035, 1.0: 0.002, 2.0: 0.0015}
-PRESENT = Rule()
-CHOSEN = Rule(shape="triangular", share=0.1, total=0.5, spread=1.0, alone=True)
+FIRST = Rule()
+CHOSEN = Rule(shape="triangular", share=0.1, total=0.5, spread=1.0)
 
 
 def epsilon_a_draw(draws, epsilon, delta):
@@ -82,13 +82,13 @@ def compared(label, rule, cases, base):
 
 
 def one_change(cases, base):
-    """Each part of the present rule changed alone, the other rules, and the chosen rule with each part changed back."""
+    """Each part of the first rule changed alone, the other rules, and the chosen rule with each part changed back."""
     yield from header(["rule", "all", "of KL itself", *(f"eps {e:.3g}" for e in EPSILONS), *(f"K {g}" for g in GRIDS)])
-    yield compared("**present**", PRESENT, cases, base)
+    yield compared("**first**", FIRST, cases, base)
     for section, changes in SECTIONS.items():
         yield line([f"*{section}*", *[""] * 13])
         for label, change in changes.items():
-            yield compared(label, replace(PRESENT, **change), cases, base)
+            yield compared(label, replace(FIRST, **change), cases, base)
     yield line(["*Other rules*", *[""] * 13])
     yield compared("additive smoothing", Smoothing(), cases, base)
     for theta, sigma, tau in ((0.03, 3, 0.005), (0.01, 3, 0.005), (0.03, 1, 0.005), (0.03, 3, 0.05)):
@@ -97,7 +97,7 @@ def one_change(cases, base):
     yield line(["*Chosen rule*", *[""] * 13])
     yield compared("**chosen**", CHOSEN, cases, base)
     back = {
-        "crowds not alone": {"alone": False},
+        "crowds alone": {"alone": True},
         "floor 0.01 t": {"spread": None},
         "reach 5 bins": {"share": None, "reach": 5.0},
         "exponential, 0.025 K": {"shape": "exponential", "share": 0.025},
@@ -112,7 +112,7 @@ def families():
     """Rules with constants left open: everyone's choice is among these."""
     caps = (0.25, 0.3, 0.35)
     bins = itertools.product((0.5, 1.0, 1.5, 2.0), (0.2, 0.3, 0.5), (0.003, 0.01, 0.02, 0.03), caps)
-    yield "present form", [Rule(reach=r, near=n, floor=f, cap=c) for r, n, f, c in bins]
+    yield "first form", [Rule(reach=r, near=n, floor=f, cap=c) for r, n, f, c in bins]
     for shape, shares in (
         ("triangular", (0.06, 0.08, 0.1, 0.125, 0.15)),
         ("exponential", (0.015, 0.02, 0.025, 0.03, 0.04)),
@@ -159,15 +159,15 @@ def by_column(which, cases, base):
 
 def targets(cases):
     counts = cases["players height", "101 padded"]
-    yield from header(["epsilon", "at most", "present", "chosen"])
+    yield from header(["epsilon", "at most", "first", "chosen"])
     for e, target in {MANY: 0.025, **TARGETS}.items():
         label = f"500 draws at (1, 1e-6): {e:.4f} each" if e == MANY else f"{e:g}"
-        yield line([label, f"{target:g}", f"{kl(counts, e, PRESENT):.5f}", f"{kl(counts, e, CHOSEN):.5f}"])
+        yield line([label, f"{target:g}", f"{kl(counts, e, FIRST):.5f}", f"{kl(counts, e, CHOSEN):.5f}"])
 
 
 def finer():
     cases = histograms(TRIED, FINER)
-    base = measure(PRESENT, cases)
+    base = measure(FIRST, cases)
     yield from header(["rule", *(f"K {g}" for g in FINER)])
     rules = {
         "chosen": CHOSEN,
@@ -184,7 +184,7 @@ def replaced(cases):
     people = (1_844, 10_000, 100_000)
     names = ["rule", "eps", *(f"{k} cells, N = {n}" for k, n in sizes), "heights, measured"]
     yield from header([*names, *(f"proven, K = 25, N = {n:,}" for n in people)])
-    for label, rule in (("present", PRESENT), ("chosen", CHOSEN)):
+    for label, rule in (("first", FIRST), ("chosen", CHOSEN)):
         for e in (0.1, 0.3, 1.0, 2.0):
             cells = [f"{exhaustive(rule, e, *size):.4f}" for size in sizes]
             cells.append(f"{measured(rule, e, cases['players height', '101 padded']):.4f}")
@@ -193,11 +193,11 @@ def replaced(cases):
 
 def main():
     cases, others = histograms(TRIED, GRIDS), histograms(FRESH, GRIDS)
-    base = measure(PRESENT, cases)
+    base = measure(FIRST, cases)
     text = Path(__file__).with_name("worst_case_text.md").read_text()
     tables = {
         "targets": targets(cases), "one_change": one_change(cases, base), "left_out": left_out(cases, base),
-        "by_column": by_column(TRIED, cases, base), "fresh": by_column(FRESH, others, measure(PRESENT, others)),
+        "by_column": by_column(TRIED, cases, base), "fresh": by_column(FRESH, others, measure(FIRST, others)),
         "finer": finer(), "replaced": replaced(cases),
     }  # fmt: skip
     for name, lines in tables.items():

@@ -18,7 +18,7 @@ from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Grid, Histogram, Ints
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
-from equinoise.monotone import LEAST_EPSILON, Rule, public_rule, weights, without_one
+from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
 Number = TypeVar("Number", np.int64, np.float64)
 
@@ -191,8 +191,7 @@ class WorstCase(Mechanism):
     def _losses(self) -> Floats:
         whole = np.array([weight / sum(self.weights) for weight in self.weights])
         each = []
-        for cell in np.flatnonzero(self.counts).tolist():
-            other = without_one(self.counts, self.weights, cell, self.rule)
+        for other in each_without_one(self.counts, self.weights, self.rule):
             total = sum(other)
             each.append(np.abs(np.log(whole) - np.log([weight / total for weight in other])).max())
         return np.array(each)
