@@ -110,6 +110,8 @@ def test_the_certificate_works_the_weights_out_again(counts, epsilon):
         {"cap": -1},
         {"near": (5, 9, 1)},
         {"unit": 0},
+        {"factor": -2 * 2**40, "cap": 1 << (2**21 + 200)},
+        {"cap": 0.5},
     ],
 )
 def test_a_rule_that_is_not_safe_for_every_dataset_is_refused(other):

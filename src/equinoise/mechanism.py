@@ -113,6 +113,7 @@ class Mechanism(ABC):
         self.ledger.bind(Path(path))
 
     def _require_certificate(self) -> None:
+        """Refuse to go on unless everything that is promised was checked."""
         if not self._certificate.holds:
             raise PromiseNotMet(
                 f"The certificate does not hold: {self._certificate.failure}. Nothing can be drawn or saved."
@@ -296,4 +297,4 @@ SECRET_SIZE = "the number of people is itself not public"
 
 def within(epsilon: float, delta: float) -> str:
     """An epsilon and a delta as the standard sentence says them."""
-    return f"at most {at_most(epsilon)} with delta = {delta:g}"
+    return f"at most {at_most(epsilon)} with delta = {at_most(delta)}"

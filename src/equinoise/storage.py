@@ -179,7 +179,7 @@ class WorstCaseDocument(Document):
     """All of a mechanism of the worst-case tier."""
 
     tier: Literal["worst-case"]
-    counts: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
     rule: RuleDocument
     weights: list[Annotated[int, Field(ge=1)]]
     base: list[Annotated[float, Field(ge=0)]] | None = None
@@ -189,7 +189,8 @@ class WorstCaseDocument(Document):
     def _cells_fit(self) -> WorstCaseDocument:
         axis = Axis(**self.axes[0].model_dump())
         cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
-        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(self.base or self.counts)}
+        base = self.counts if self.base is None else self.base
+        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
         if lengths != {cells} or sum(self.counts) < 1:
             raise ValueError("cells")
         return self
