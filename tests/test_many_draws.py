@@ -48,7 +48,7 @@ def test_budgets_are_saved_checked_and_charged(people, tmp_path):
     made.save(tmp_path / "m.eq")
     opened = Mechanism.open(tmp_path / "m.eq")
     assert opened.budget == made.budget
-    assert "together, except with probability delta = 1e-06" in opened.promise
+    assert "cost at most 1 with delta = 1e-06 together" in opened.promise
     costs = opened.costs([1, 10])
     assert costs[0]["worst"] <= costs[1]["worst"] <= costs[1]["added_up"]
     assert costs[0]["median"] <= costs[0]["added_up"]
@@ -116,7 +116,7 @@ def test_the_command_line_tells_the_cost(run, folder):
 def test_what_does_not_go_together_is_no_mechanism(people, asked):
     """Epsilons of different kinds must not be added up as if they were one, in a file or in Python."""
     made = optimize(people, bounds=(163, 226), epsilon=0.5, bins=41, restarts=1)
-    with pytest.raises(BadInput, match="no two of these"):
+    with pytest.raises(BadInput, match="not two of them"):
         replace(made, ledger=None, **asked)
 
 

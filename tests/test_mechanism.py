@@ -13,7 +13,7 @@ from conftest import seeded_bytes
 from scipy import stats
 
 import equinoise
-from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, storage
+from equinoise import BadInput, BudgetSpent, FixedNoise, Mechanism, PromiseNotMet, storage
 from equinoise.ledger import Release, next_link
 
 
@@ -72,9 +72,10 @@ def test_draws_follow_the_output_and_are_cell_midpoints(people):
 
 def test_quantiles_count_people():
     rows = np.array([[2**32, 0], [2**31, 2**31]])
-    m = Mechanism(
-        equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), "laplace", (1.0,), 2**32, 1.0, 1,
-        np.array([0, 1]), np.array([0, 0]), np.array([3, 97]), rows,
+    m = FixedNoise(
+        grid=equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), noise="laplace", scales=(1.0,),
+        weight_total=2**32, epsilon=1.0, draws=1, cells=np.array([0, 1]), scale_indices=np.array([0, 0]),
+        people=np.array([3, 97]), weights=rows,
     )  # fmt: skip
     rare, usual = m.losses()
     assert rare > usual
@@ -92,7 +93,7 @@ def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
     profile = np.zeros((41, len(made.scales)), dtype=np.int64)
     profile[:, 0] = made.histogram  # everyone at the smallest scale
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
-        Mechanism.from_solution(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
+        FixedNoise.from_solution(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
 
 
 def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(made, saved):
@@ -231,7 +232,7 @@ def forge(path, **changes):
         stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
         blob = zlib.decompress(stored["weights"])
         document = json.loads(stored["document"])
-        weights = changes.pop("weights", None)
+        weights = changes.pop("weights") if callable(changes.get("weights")) else None
         blob = blob if weights is None else weights(np.frombuffer(blob, "<i8").copy()).tobytes()
         for name, value in changes.items():
             document[name] = {**document[name], **value} if isinstance(value, dict) else value

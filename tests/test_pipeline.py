@@ -15,9 +15,9 @@ from equinoise.procedure import Procedure
 
 def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) == {
-        "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "Game", "Grid", "Histogram",
-        "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "compare",
-        "optimize",
+        "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game",
+        "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase",
+        "best_response", "certify", "compare", "optimize",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equinoise.errors import EquinoiseError as EquinoiseError
     from equinoise.errors import NotPublicWarning as NotPublicWarning
     from equinoise.errors import PromiseNotMet as PromiseNotMet
+    from equinoise.fixed_noise import FixedNoise as FixedNoise
     from equinoise.game import Game as Game
     from equinoise.grid import Axis as Axis
     from equinoise.grid import Grid as Grid
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from equinoise.pipeline import optimize as optimize
     from equinoise.solvers import Solution as Solution
     from equinoise.solvers.best_response import best_response as best_response
+    from equinoise.worst_case import WorstCase as WorstCase
 
 __version__ = "0.1.0"
 
@@ -37,6 +39,7 @@ _HOMES = {
     "Certificate": "certificate",
     "Comparison": "comparison",
     "EquinoiseError": "errors",
+    "FixedNoise": "fixed_noise",
     "Game": "game",
     "Grid": "grid",
     "Histogram": "grid",
@@ -44,6 +47,7 @@ _HOMES = {
     "NotPublicWarning": "errors",
     "PromiseNotMet": "errors",
     "Solution": "solvers",
+    "WorstCase": "worst_case",
     "best_response": "solvers.best_response",
     "certify": "certificate",
     "compare": "comparison",
@@ -51,8 +55,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "Game", "Grid", "Histogram",
-    "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "best_response", "certify", "compare", "optimize",
+    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
+    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase", "best_response", "certify",
+    "compare", "optimize",
 ]  # fmt: skip
 
 

@@ -106,8 +106,7 @@ class Accountant:
         basic = draws * self.losses * (1 + MARGIN)
         if delta <= 0:
             return basic
-        rest = (-math.log(delta) + (ORDERS - 1) * np.log1p(-1 / ORDERS) - np.log(ORDERS)) / (ORDERS - 1)
-        renyi = (draws * (self._renyi * (1 + MARGIN) + ERROR) + rest).min(axis=1)
+        renyi = (draws * (self._renyi * (1 + MARGIN) + ERROR) + _rest(ORDERS, delta)).min(axis=1)
         return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
 
     def tight(self, group: int, draws: int, delta: float, enough: float = 0.0) -> float:
@@ -157,6 +156,41 @@ class Accountant:
     def within_budget(self, budget: Budget, draws: int) -> bool:
         """Whether all draws together cost nobody more than the budget."""
         return self.within(budget.epsilon, draws, budget.delta)
+
+
+def bounded_range_cost(epsilon: float, draws: int, delta: float) -> float:
+    """What draws cost together whose log-ratios each have a range of epsilon: the better of zCDP and adding up.
+
+    Each draw is rho-zCDP with rho = epsilon^2/8, whatever the data, so D draws have a Renyi divergence of at most
+    a D rho for every order a.
+    """
+    if delta <= 0 or draws == 0:
+        return draws * epsilon
+    zcdp = float(_by_zcdp(epsilon, draws, delta).min())
+    return min(draws * epsilon, max(zcdp, 0.0) * (1 + MARGIN))
+
+
+def bounded_range_order(epsilon: float, draws: int, delta: float) -> float:
+    """The order whose Renyi divergence gives the least cost."""
+    return float(_FINE[_by_zcdp(epsilon, draws, delta).argmin()])
+
+
+def _by_zcdp(epsilon: float, draws: int, delta: float) -> Floats:
+    return np.asarray(_FINE * draws * epsilon**2 / 8 + _rest(_FINE, delta))
+
+
+def bounded_range_epsilon(budget: Budget, draws: int) -> float:
+    """The largest range of log-ratios such that so many draws cost at most the budget together."""
+    rho = ((budget.epsilon - _rest(_FINE, budget.delta)) / (_FINE * draws)).max()
+    return float(max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - MARGIN)))
+
+
+_FINE = 1 + np.geomspace(1e-4, 1e8, 20_001)
+
+
+def _rest(orders: Floats, delta: float) -> Floats:
+    """What turns a Renyi divergence of an order into an epsilon for delta."""
+    return np.asarray((-math.log(delta) + (orders - 1) * np.log1p(-1 / orders) - np.log(orders)) / (orders - 1))
 
 
 def _log_sum(logs: Floats) -> Floats:

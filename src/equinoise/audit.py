@@ -13,11 +13,14 @@ from equinoise import counting
 from equinoise.certificate import Certificate
 from equinoise.end_to_end import EndToEnd, Progress
 from equinoise.errors import BadInput
+from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
+from equinoise.privacy import Condition
 from equinoise.solving_again import of_mechanism
+from equinoise.worst_case import WorstCase
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,11 +50,12 @@ class Audit:
         """For each occupied cell: its interval, its people, their average scale and their worst loss."""
         m, axis = self.mechanism, self.mechanism.grid.axis
         each: Floats = m.losses()
-        scales = np.array(m.scales)[m.scale_indices] * axis.range
+        scales = np.array(m.scales)[m.scale_indices] * axis.range if isinstance(m, FixedNoise) else None
+        cells, everyone = m.groups()
         found = []
-        for cell in np.unique(m.cells).tolist():
-            here = m.cells == cell
-            people = m.people[here]
+        for cell in np.unique(cells).tolist():
+            here = cells == cell
+            people = everyone[here]
             low = axis.padded_low + cell * axis.width
             found.append(
                 {
@@ -59,7 +63,7 @@ class Audit:
                     "from": low,
                     "to": low + axis.width,
                     "people": int(people.sum()),
-                    "average_scale": float(people @ scales[here] / people.sum()),
+                    "average_scale": None if scales is None else float(people @ scales[here] / people.sum()),
                     "worst_loss": float(each[here].max()),
                 }
             )
@@ -72,6 +76,13 @@ class Audit:
         Only groups whose quick bound is above the worst total are composed; for the others the bound itself is shown.
         """
         m, counted = self.mechanism, (self.spent, self.mechanism.draws)
+        if not isinstance(m, FixedNoise):  # a theorem, the same for everyone
+            spent, allowed = (m.cost(draws) for draws in counted)
+            groups = zip(*(part.tolist() for part in m.groups()), strict=True)
+            return [
+                {"cell": cell, "scale": None, "people": people, "spent": spent, "allowed": allowed}
+                for cell, people in groups
+            ]
         delta = m.budget.delta if m.budget is not None else m.delta
         columns = []
         for draws in counted:
@@ -81,8 +92,8 @@ class Audit:
                 for group in np.flatnonzero(quick > worst).tolist():
                     quick[group] = min(worst, m.accountant.tight(group, draws, delta, enough=0.9 * worst))
             columns.append(quick.tolist())
-        groups = zip(m.cells.tolist(), m.scale_indices.tolist(), m.people.tolist(), *columns, strict=True)
-        return [dict(zip(("cell", "scale", "people", "spent", "allowed"), group, strict=True)) for group in groups]
+        each = zip(m.cells.tolist(), m.scale_indices.tolist(), m.people.tolist(), *columns, strict=True)
+        return [dict(zip(("cell", "scale", "people", "spent", "allowed"), group, strict=True)) for group in each]
 
     def to_json(self) -> dict[str, Any]:
         """The findings, as JSON shows them."""
@@ -124,11 +135,26 @@ def audit(file: Path, data: Any = None, *, end_to_end: bool = False, progress: P
         )
         same = bool(np.array_equal(again.counts, mechanism.histogram))
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
-    return replace(found, end_to_end=of_mechanism(mechanism, progress)) if end_to_end and found.passed else found
+    return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
+
+
+def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
+    """In the worst-case tier, losses are worked out again without each person anyway."""
+    if isinstance(mechanism, FixedNoise):
+        return of_mechanism(mechanism, progress)
+    condition = Condition(mechanism.epsilon, max(mechanism.total_people, 2))
+    each = mechanism.losses()
+    return EndToEnd(condition, *mechanism.groups(), each, each)
 
 
 def _same_kernel(mechanism: Mechanism) -> bool:
-    """Whether every row is its scale's, to the one unit that rounding on another machine may differ by."""
+    """Whether every row is its scale's, to the one unit that rounding on another machine may differ by.
+
+    In the worst-case tier: whether the rule is the public one.
+    """
+    if isinstance(mechanism, WorstCase):
+        return mechanism.follows_public_rule
+    assert isinstance(mechanism, FixedNoise)
     bins, total = mechanism.grid.axis.bins, mechanism.weight_total
     for index in np.unique(mechanism.scale_indices).tolist():
         here = mechanism.scale_indices == index

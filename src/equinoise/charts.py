@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from equinoise.comparison import Comparison
     from equinoise.end_to_end import EndToEnd
     from equinoise.mechanism import Mechanism
+    from equinoise.methods import Row
 
 SUFFIXES = (".png", ".svg", ".html")
 
@@ -50,6 +51,9 @@ LOOKS = {
     "dp-histogram": ("#009e73", "diamond"),
 }
 """Colours that people with any colour vision tell apart, most of them Okabe and Ito's; the shape tells the promise."""
+
+DASHES = [[1, 0], [8, 3], [2, 3], [8, 3, 2, 3], [12, 5]]
+"""Lines of the game's rows, where families of noise are compared."""
 
 KINDS = [
     "Circles: one draw, per-instance, not DP. Triangles: one draw, DP.",
@@ -101,21 +105,22 @@ def comparison_chart(comparison: Comparison) -> Any:
         {
             "kept": row.promised is not None,
             "epsilon": row.epsilon,
-            "method": NAMES[row.method],
+            "method": _name(row),
             "height": max(row.metrics["kl"], lowest),
             "size": 170 if row.method == "laplace" else 70,  # bounded Laplace often lies on top of it
-            "dash": row.method == "bounded-laplace",
+            "dash": "bounded" if row.method == "bounded-laplace" else row.noise or "",
             "KL": f"{row.metrics['kl']:.4g}" + (f" ± {row.kl_spread:.2g}" if row.kl_spread is not None else ""),
             "protected": f"{row.protected:,} of {comparison.people:,}",
             "promise": row.promise,
         }
         for row in finite
     ]
-    methods = comparison.methods
-    names = [NAMES[method] for method in methods]
-    colours = alt.Scale(domain=names, range=[LOOKS[method][0] for method in methods])
-    shapes = alt.Scale(domain=names, range=[LOOKS[method][1] for method in methods])
-    dashes = alt.Scale(domain=[False, True], range=[[1, 0], [5, 5]])
+    firsts = [rows[0] for rows in comparison.labels.values()]
+    names = [_name(row) for row in firsts]
+    colours = alt.Scale(domain=names, range=[LOOKS[row.method][0] for row in firsts])
+    shapes = alt.Scale(domain=names, range=[LOOKS[row.method][1] for row in firsts])
+    families = list(dict.fromkeys(row.noise for row in firsts if row.noise))
+    dashes = alt.Scale(domain=["", "bounded", *families], range=[[1, 0], [5, 5], *DASHES[: len(families)]])
     epsilons = list(comparison.epsilons)
     decades = [10.0**k for k in range(math.ceil(math.log10(lowest)), math.floor(math.log10(highest)) + 1)]
     base = alt.Chart(alt.Data(values=points)).encode(
@@ -174,7 +179,7 @@ def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
         tooltip=["who:N", "draws:Q", "epsilon:Q"],
     )
     subtitle = [
-        f"{mechanism.total_people:,} people, everyone else's noise held fixed; delta = {costs[0]['delta']:g}. "
+        f"{mechanism.total_people:,} people, {mechanism.tier} tier; delta = {costs[0]['delta']:g}. "
         f"{mechanism.draws:,} draws are allowed.",
         SECRET,
     ]
@@ -184,6 +189,10 @@ def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
         title=alt.TitleParams(title, subtitle=subtitle, anchor="start"),
         description=f"{title}. {words}.",
     )
+
+
+def _name(row: Row) -> str:
+    return NAMES[row.method] if row.noise is None else f"{NAMES[row.method]}, {row.noise}"
 
 
 def plot_end_to_end(found: Audit, path: str | Path, *, force: bool = False) -> None:
@@ -248,14 +257,13 @@ def _title(comparison: Comparison) -> str:
 def _description(comparison: Comparison) -> str:
     """The picture in words, for whoever cannot see it."""
     lines = [
-        f"{NAMES[method]}: "
+        f"{_name(rows[0])}: "
         + ", ".join(
             f"{row.metrics['kl']:.3g} at epsilon {at_most(row.epsilon)}"
             + ("" if row.promised is not None else " (nothing is promised)")
-            for row in comparison.rows
-            if row.method == method
+            for row in rows
         )
-        for method in comparison.methods
+        for rows in comparison.labels.values()
     ]
     return f"{_title(comparison)}. KL divergence by method. {'; '.join(lines)}."
 

@@ -60,7 +60,8 @@ DATA_OPTIONS = [
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
     click.option(
         "--noise", default="laplace", show_default=True,
-        help="Family of the noise: laplace, gaussian, geometric, staircase or uniform-mixture.",
+        help="Family of the noise: laplace, gaussian, geometric, staircase or uniform-mixture; 'compare' takes "
+        "several, separated by commas.",
     ),
     click.option(
         "--scales", default="wide", show_default=True,
@@ -104,6 +105,15 @@ DATA_OPTIONS = [
     "--delta", type=float, default=0.0, show_default=True,
     help="Probability with which epsilon may be exceeded. With several draws, epsilon is then for all together.",
 )  # fmt: skip
+@click.option(
+    "--guarantee", default="fixed-noise", show_default=True,
+    help="The tier: fixed-noise, the game; end-to-end, the game with a loss also measured with the noise worked out "
+    "again; worst-case, differential privacy without a game.",
+)  # fmt: skip
+@click.option(
+    "--base", type=FILE_PATH,
+    help="For the worst-case tier: a file with one number for each cell within the bounds, where people are expected.",
+)  # fmt: skip
 @click.option("--renyi", type=float, metavar="ORDER", help="Bound the Renyi divergence of this order instead.")
 @click.option(
     "--solver", default="best-response", show_default=True,
@@ -116,7 +126,7 @@ DATA_OPTIONS = [
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, delta: float, renyi: float | None,
+    draws: int, delta: float, renyi: float | None, guarantee: str, base: Path | None,
     bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
@@ -129,9 +139,11 @@ def optimize(
       equinoise optimize pay.csv --column pay --epsilon 0.5 --bounds pay 0 4000 --draws 10 \\
           --missing drop --outside clip --restarts 20 --out pay.eq
       equinoise optimize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --solver optimal --out pay.eq
+      equinoise optimize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 \\
+          --guarantee worst-case --out pay.eq
     """
     from equinoise import terminal
-    from equinoise.files import check_writable
+    from equinoise.files import check_writable, read_numbers
     from equinoise.pipeline import optimize as make
 
     name = _column(column, bounds)
@@ -140,6 +152,7 @@ def optimize(
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
             noise=noise, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
+            guarantee=guarantee, base=None if base is None else read_numbers(base),
             time_limit=time_limit, generations=generations,
             restarts=restarts, seed=seed, missing=missing, outside=outside,
             padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
@@ -215,6 +228,7 @@ def compare(
     Examples:
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
     """
     from equinoise import charts, terminal
     from equinoise.comparison import check_epsilons
@@ -229,7 +243,8 @@ def compare(
     with _said() as said, terminal.comparing() as seen:
         found = make(
             data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
-            noise=noise, utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
+            noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
+            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
             missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
         )  # fmt: skip
     for left in found.left_out:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -53,6 +53,14 @@ class Comparison:
         """The methods that have a row, in the order in which they are shown."""
         return [method for method in PROMISES if any(row.method == method for row in self.rows)]
 
+    @property
+    def labels(self) -> dict[str, list[Row]]:
+        """The rows of each method and, where several families of noise are compared, of each family."""
+        found: dict[str, list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: self.methods.index(row.method)):
+            found.setdefault(row.label, []).append(row)
+        return found
+
     def to_json(self) -> dict[str, Any]:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
         return {
@@ -73,7 +81,7 @@ def compare(
     column: str | None = None,
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
-    noise: str = "laplace",
+    noise: str | Sequence[str] = "laplace",
     scales: str | Sequence[float] = "wide",
     utility: str = "kl",
     time_limit: float = TIME_LIMIT,
@@ -90,7 +98,7 @@ def compare(
 
     ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
     ``progress`` is told the epsilon and the method under way and, while a solver runs, its rounds. The other settings
-    are those of :func:`equinoise.optimize`.
+    are those of :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -100,7 +108,7 @@ def compare(
     """
     asked = check_epsilons(epsilons)
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
-    check_noise(noise)
+    families = check_families(noise)
     named(utility, 2)  # refused before anything is read
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
@@ -108,13 +116,14 @@ def compare(
     methods = Methods(histogram, bounds is not None)
     found: list[Row] = []
     left_out: list[LeftOut] = []
-    kernel: Kernel | None = None
+    kernels: dict[str, Kernel] = {}
     for epsilon, relative in zip(asked, offered, strict=True):
-        if kernel is None or kernel.scales != relative:  # most scale sets are the same for every epsilon
-            kernel = make_kernel(noise, relative, axis.bins)
-        game = Game(histogram, kernel, epsilon, utility)
+        for family in families:
+            if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
+                kernels[family] = make_kernel(family, relative, axis.bins)
+        games = [Game(histogram, kernels[family], epsilon, utility) for family in families]
         chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
-        steps = _steps(methods, game, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
+        steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
         for name, step in steps:
             if progress is not None:
                 progress(epsilon, name, None)
@@ -124,7 +133,8 @@ def compare(
             elif one not in left_out:  # a missing extra is missing at every epsilon
                 left_out.append(one)
     settings = {
-        "bounds": [axis.low, axis.high], "public_bounds": bounds is not None, "bins": axis.bins, "noise": noise,
+        "bounds": [axis.low, axis.high], "public_bounds": bounds is not None, "bins": axis.bins,
+        "noise": noise if isinstance(noise, str) else list(noise),
         "scales": scales if isinstance(scales, str) else [float(s) for s in scales], "utility": utility,
         "restarts": restarts, "seed": seed, "time_limit": time_limit,
     }  # fmt: skip
@@ -132,22 +142,37 @@ def compare(
 
 
 def _steps(
-    methods: Methods, game: Game, progress: Progress | None, settings: dict[str, Any], slow: bool
+    methods: Methods, games: list[Game], progress: Progress | None, settings: dict[str, Any], slow: bool
 ) -> Iterator[Step]:
     """The methods at one epsilon, in the order in which they are shown."""
+    epsilon = games[0].epsilon
 
-    def play(name: str) -> Row | LeftOut:
-        seen = None if progress is None else lambda state: progress(game.epsilon, name, state)
-        return methods.play(name, game, make_solver(name, progress=seen, **settings))
+    def play(name: str, game: Game) -> Row | LeftOut:
+        seen = None if progress is None else lambda state: progress(epsilon, name, state)
+        found = methods.play(name, game, make_solver(name, progress=seen, **settings))
+        return replace(found, noise=game.kernel.noise) if isinstance(found, Row) and len(games) > 1 else found
 
     for name in ("best-response", "optimal", *(["genetic"] if slow else [])):
-        yield name, partial(play, name)
+        for game in games:
+            yield name if len(games) == 1 else f"{name} {game.kernel.noise}", partial(play, name, game)
     for name in LOCAL_ROWS:
-        yield name, partial(methods.local, name, game.epsilon)
+        yield name, partial(methods.local, name, epsilon)
     for name in ("additive-smoothing", "bounded-smoothing"):
-        yield name, partial(methods.smoothed, name, game.epsilon)
-    yield "monotone-weights", partial(methods.monotone, game.epsilon)
-    yield "dp-histogram", partial(methods.dp_histogram, game.epsilon)
+        yield name, partial(methods.smoothed, name, epsilon)
+    yield "monotone-weights", partial(methods.monotone, epsilon)
+    yield "dp-histogram", partial(methods.dp_histogram, epsilon)
+
+
+def check_families(noise: Any) -> list[str]:
+    """The families of noise to compare, if there are any, all known and all different."""
+    families = [noise] if isinstance(noise, str) else list(noise)
+    check(len(families) > 0, "noise", "at least one family", noise)
+    for family in families:
+        check_noise(family)
+    repeated = next((family for family in families if families.count(family) > 1), None)
+    if repeated is not None:
+        raise BadInput(f"The noise {repeated!r} is given more than once. Give every family once.")
+    return families
 
 
 def check_epsilons(epsilons: Any) -> tuple[float, ...]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 
 import numpy as np
 
@@ -52,3 +54,24 @@ def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: Rando
         group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
         target = group * total + uniform(total, length, source)
         yield np.searchsorted(edges, target, side="right") % weights.shape[1]
+
+
+def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
+    """``size`` independent draws of a cell, some at a time, each as likely as its weight, however large the weights."""
+    edges = list(accumulate(weights))
+    total = edges[-1]
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        if total <= MOST:
+            yield np.searchsorted(np.array(edges, dtype=np.int64), uniform(total, length, source), side="right")
+        else:
+            yield np.array([bisect_right(edges, _one(total, source)) for _ in range(length)], dtype=np.int64)
+
+
+def _one(limit: int, source: RandomBytes) -> int:
+    """A whole number of any size below a limit: masked bits, drawn again if not below it."""
+    bits = (limit - 1).bit_length()
+    while True:
+        drawn = int.from_bytes(source((bits + 7) // 8), "little") & ((1 << bits) - 1)
+        if drawn < limit:
+            return drawn

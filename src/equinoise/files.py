@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all."""
+"""Writing a file whole or not at all; reading a short list of numbers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 
 from equinoise.errors import BadInput
+
+MOST_TEXT = 10**6
 
 
 def check_writable(path: Path, *, source: Path, force: bool) -> None:
@@ -32,6 +34,35 @@ def check_writable(path: Path, *, source: Path, force: bool) -> None:
         probe.unlink()
     except OSError as error:
         raise _cannot_write(path, error) from None
+
+
+def read_numbers(path: Path) -> list[float]:
+    """Numbers separated by commas or white space; a first line that is no number is a heading."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            text = file.read(MOST_TEXT + 1)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not text"
+        raise BadInput(f"The file {str(path)!r} cannot be read: {reason}.") from None
+    if len(text) > MOST_TEXT:
+        raise BadInput(f"The file {str(path)!r} is too long for a list of numbers.")
+    lines = text.lstrip("\ufeff").splitlines()
+    if lines and not any(_is_number(part) for part in lines[0].replace(",", " ").split()):
+        lines = lines[1:]
+    parts = " ".join(lines).replace(",", " ").split()
+    bad = next((part for part in parts if not _is_number(part)), None)
+    if bad is not None or not parts:
+        found = f"has {bad[:40]!r} in it" if bad is not None else "is empty"
+        raise BadInput(f"The file {str(path)!r} {found}: it must hold numbers, separated by commas or lines.")
+    return [float(part) for part in parts]
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool) -> None:

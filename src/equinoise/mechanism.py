@@ -1,106 +1,73 @@
-"""A mechanism: grid, kernel rows and profile, frozen; what is certified, drawn from and saved."""
+"""A mechanism: what is certified, drawn from and saved, whichever tier its promise is of."""
 
 from __future__ import annotations
 
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from equinoise import baselines, storage
-from equinoise.accounting import Accountant, Budget
-from equinoise.certificate import Certificate, certify
-from equinoise.draws import MOST_DRAWS, RandomBytes, draw_cells
+from equinoise.accounting import Budget
+from equinoise.certificate import Certificate
+from equinoise.draws import MOST_DRAWS, RandomBytes
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
-from equinoise.privacy import Condition, losses
-from equinoise.solvers import Solution
+from equinoise.privacy import QUANTILES, quantiles
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
 
 
-@dataclass(frozen=True, eq=False)
-class Mechanism:
-    """Groups of interchangeable people (cell, scale, how many, kernel row) and how many draws are allowed.
+def check_draws(draws: Any) -> None:
+    """Refuse what is no number of draws."""
+    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
-    ``epsilon`` is for one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
-    is for all draws that are allowed together.
 
-    Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
-    certificate holds, and every draw is charged to its ledger first.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Mechanism(ABC):
+    """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
+
+    ``budget``, if there is one, is for all draws that are allowed together. Make one with :func:`equinoise.optimize`,
+    or open a saved one. Nothing can be drawn from it or saved unless its certificate holds, and every draw is charged
+    to its ledger first.
     """
 
+    composed: ClassVar[str]
+    """How the cost of many draws is worked out, where it is not by adding up."""
+
     grid: Grid
-    noise: str
-    scales: tuple[float, ...]
-    weight_total: int
     epsilon: float
     draws: int
-    cells: Ints
-    scale_indices: Ints
-    people: Ints
-    weights: Ints
-    delta: float = 0.0
-    order: float | None = None
     budget: Budget | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
 
+    @property
+    @abstractmethod
+    def tier(self) -> str:
+        """How strong the promise is: fixed-noise, end-to-end or worst-case."""
+
     def __post_init__(self) -> None:
-        for name in ("cells", "scale_indices", "people", "weights"):
-            array = np.array(getattr(self, name), dtype=np.int64)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
-        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None)
-        if kinds > 1 or (self.delta > 0 and self.draws > 1):
-            raise BadInput("A mechanism has a delta (for one draw), a Renyi order or a budget, but no two of these.")
-        digest = storage.pack_digest(self._document(), self.weights)
+        digest = storage.pack_digest(self._document(), self._blob())
         if self.ledger is None:
             object.__setattr__(self, "ledger", Ledger(self.draws, digest))
         elif self.ledger.digest != digest:
             raise BadInput("A mechanism cannot be changed: its ledger belongs to what it was. Make a new one.")
 
-    @classmethod
-    def from_solution(
-        cls, solution: Solution, *, draws: int = 1, budget: Budget | None = None, settings: dict[str, Any] | None = None
-    ) -> Mechanism:
-        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
-        check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
-        game = solution.game
-        cells, scales = game.groups(solution.profile)
-        made = cls(
-            grid=game.histogram.grid,
-            noise=game.kernel.noise,
-            scales=game.kernel.scales,
-            weight_total=game.kernel.total,
-            epsilon=float(game.epsilon),
-            draws=int(draws),
-            cells=cells,
-            scale_indices=scales,
-            people=solution.profile[cells, scales],
-            weights=game.kernel.weights[scales, cells],
-            delta=game.delta,
-            order=game.order,
-            budget=budget,
-            settings=settings or {},
-            solver=solution.summary(),
-        )
-        made._require_certificate()
-        return made
-
-    @classmethod
-    def open(cls, path: str | Path) -> Mechanism:
+    @staticmethod
+    def open(path: str | Path) -> Mechanism:
         """A saved mechanism; it is certified again, and draws are charged to the file."""
-        made = cls.read(path)
+        made = Mechanism.read(path)
         certificate = made.certificate()
         if not certificate.holds:
             raise BadInput(
@@ -114,29 +81,25 @@ class Mechanism:
             )
         return made
 
-    @classmethod
-    def read(cls, path: str | Path) -> Mechanism:
+    @staticmethod
+    def read(path: str | Path) -> Mechanism:
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
+        from equinoise.fixed_noise import FixedNoise
+        from equinoise.worst_case import WorstCase
+
         path = Path(path)
         document, weights, digest = storage.read(path)
-        return cls(
-            grid=Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
-            noise=document.noise,
-            scales=tuple(document.scales),
-            weight_total=document.weight_total,
-            epsilon=document.epsilon,
-            draws=document.draws,
-            cells=np.array(document.cells, dtype=np.int64),
-            scale_indices=np.array(document.scale_indices, dtype=np.int64),
-            people=np.array(document.people, dtype=np.int64),
-            weights=weights,
-            delta=document.delta,
-            order=document.order,
-            budget=None if document.budget is None else Budget(**document.budget.model_dump()),
-            settings=document.settings.model_dump(exclude_unset=True),
-            solver=document.solver.model_dump(),
-            ledger=Ledger(document.draws, digest, path),
-        )
+        shared: dict[str, Any] = {
+            "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
+            "epsilon": document.epsilon,
+            "draws": document.draws,
+            "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
+            "settings": document.settings.model_dump(exclude_unset=True),
+            "ledger": Ledger(document.draws, digest, path),
+        }
+        if isinstance(document, storage.WorstCaseDocument):
+            return WorstCase.from_document(document, shared)
+        return FixedNoise.from_document(document, weights, shared)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there."""
@@ -146,7 +109,7 @@ class Mechanism:
                 "second ledger, and the same draws could be released twice."
             )
         self._require_certificate()
-        storage.write(Path(path), self._document(), self.weights, self.ledger.releases, force=force)
+        storage.write(Path(path), self._document(), self._blob(), self.ledger.releases, force=force)
         self.ledger.bind(Path(path))
 
     def _require_certificate(self) -> None:
@@ -158,26 +121,24 @@ class Mechanism:
             raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
-        document = {
+        shared = {
+            "tier": self.tier,
             "axes": [axis.to_json() for axis in self.grid.axes],
-            "noise": self.noise,
-            "scales": list(self.scales),
-            "weight_total": self.weight_total,
             "epsilon": self.epsilon,
             "draws": self.draws,
-            "cells": self.cells.tolist(),
-            "scale_indices": self.scale_indices.tolist(),
-            "people": self.people.tolist(),
-            **self._asked(),
+            "budget": None if self.budget is None else vars(self.budget),
             "settings": self.settings,
             "solver": self.solver,
         }
-        return json.dumps(document, sort_keys=True, allow_nan=False)
+        return json.dumps({**shared, **self._own()}, sort_keys=True, allow_nan=False)
 
-    def _asked(self) -> dict[str, Any]:
-        """What there is besides epsilon, as JSON shows it."""
-        budget = None if self.budget is None else vars(self.budget)
-        return {"delta": self.delta, "order": self.order, "budget": budget}
+    @abstractmethod
+    def _own(self) -> dict[str, Any]:
+        """The part of the saved document that other tiers do not have."""
+
+    @abstractmethod
+    def _blob(self) -> Ints:
+        """Rows of weights that are saved beside the document."""
 
     def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
         """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
@@ -189,66 +150,65 @@ class Mechanism:
         self._require_certificate()
         self.ledger.charge(int(n))
         midpoints = self.grid.axis.midpoints()
-        drawn = draw_cells(self.people, self.weights, self.weight_total, int(n), source)
-        return (midpoints[cells] for cells in drawn)
+        return (midpoints[cells] for cells in self._draw(int(n), source))
+
+    @abstractmethod
+    def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
+        """Cells of ``n`` draws."""
 
     def certificate(self) -> Certificate:
         """The exact check, from the integers alone."""
         return self._certificate
 
     @cached_property
+    @abstractmethod
     def _certificate(self) -> Certificate:
-        return certify(self.people, self.weights, self.weight_total, self.epsilon, self.delta, self.order)
+        """Worked out once."""
 
-    @cached_property
-    def accountant(self) -> Accountant:
-        """What many draws cost each group."""
-        return Accountant(self.people, self.weights)
-
-    @cached_property
+    @property
+    @abstractmethod
     def within_budget(self) -> bool:
         """Whether all draws that are allowed together stay within the budget, if there is one."""
-        return self.budget is None or self.accountant.within_budget(self.budget, self.draws)
 
-    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
-        """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.
-
-        ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds.
-        """
-        chosen = delta if delta is not None else self.budget.delta if self.budget else self.delta or DELTA
-        found = []
-        for many in draws:
-            quick = self.accountant.bounds(many, chosen)
-            order = np.argsort(quick, kind="stable")
-            middle = order[int(np.searchsorted(np.cumsum(self.people[order]), (self.total_people + 1) // 2))]
-            found.append(
-                {
-                    "draws": many,
-                    "delta": chosen,
-                    "worst": self.accountant.worst(many, chosen),
-                    "median": float(quick[middle]),
-                    "added_up": many * self.worst_loss,
-                }
-            )
-        return found
-
+    @abstractmethod
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
-        if self.budget is None or draws == 0:
-            return draws * self.epsilon
-        return self.accountant.worst(draws, self.budget.delta)
+
+    @abstractmethod
+    def declared(self, draws: int) -> str:
+        """The same, as a sentence says it."""
+
+    @abstractmethod
+    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
+        """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives."""
+
+    @property
+    @abstractmethod
+    def histogram(self) -> Ints:
+        """People per cell."""
+
+    @property
+    @abstractmethod
+    def output(self) -> Floats:
+        """q: the distribution of one draw over the cells."""
+
+    @abstractmethod
+    def groups(self) -> tuple[Ints, Ints]:
+        """Groups of interchangeable people: the cell they are in, and how many they are."""
+
+    @abstractmethod
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each group."""
+
+    @property
+    @abstractmethod
+    def protected(self) -> int:
+        """People who are within what is promised of one draw."""
 
     @property
     def total_people(self) -> int:
         """N."""
-        return int(self.people.sum())
-
-    @property
-    def histogram(self) -> Ints:
-        """People per cell."""
-        counts = np.zeros(self.grid.cells, dtype=np.int64)
-        np.add.at(counts, self.cells, self.people)
-        return counts
+        return int(self.groups()[1].sum())
 
     @property
     def original(self) -> Floats:
@@ -256,37 +216,13 @@ class Mechanism:
         return self.histogram / self.total_people
 
     @property
-    def output(self) -> Floats:
-        """q: the distribution of one draw over the cells."""
-        return self._sums() / (float(self.total_people) * self.weight_total)
-
-    def _sums(self) -> Floats:
-        return self.people.astype(np.float64) @ self.weights.astype(np.float64)
-
-    def losses(self) -> Floats:
-        """Loss of one draw for a person of each group, in the order of ``cells`` and ``people``."""
-        return losses(self.weights.astype(np.float64), self._sums(), self.total_people)
-
-    @property
     def worst_loss(self) -> float:
         """The largest loss of anyone."""
         return float(self.losses().max())
 
-    @property
-    def protected(self) -> int:
-        """People who are within what is promised of one draw."""
-        condition = Condition(self.epsilon, self.total_people, self.delta, self.order)
-        found = condition.divergences(self.weights.astype(np.float64), self._sums())
-        return int(self.people[found <= (self.delta or self.epsilon)].sum())
-
-    def loss_quantiles(self, quantiles: tuple[float, ...] = (0.5, 0.9, 0.99, 1.0)) -> dict[str, float]:
+    def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
         """The loss that a share of the people stays within, for each share."""
-        each = self.losses()
-        order = np.argsort(each, kind="stable")
-        reached = np.cumsum(self.people[order])
-        ranks = [max(1, -(-round(q * 10**6) * self.total_people // 10**6)) for q in quantiles]
-        at = np.searchsorted(reached, ranks)
-        return {f"{q:g}": float(each[order[i]]) for q, i in zip(quantiles, at, strict=True)}
+        return quantiles(self.losses(), self.groups()[1], shares)
 
     def metrics(self) -> dict[str, float]:
         """How close the output is to the original."""
@@ -299,51 +235,30 @@ class Mechanism:
 
     @property
     def promise(self) -> str:
-        """What is promised, in one standard sentence."""
-        people, epsilon = f"each of the {self.total_people:,} people in this dataset", at_most(self.epsilon)
-        if self.order is not None:
-            one = (
-                f"the Renyi divergence of order {self.order:g} between the outputs with and without {people} is at "
-                f"most {epsilon}"
-            )
+        """What is promised, in one standard sentence and what must be said with it."""
+        if self.budget is None:
+            together = self.declared(self.draws)
         else:
-            one = f"the privacy loss of {people} is at most {epsilon}"
-            one += f", except with probability delta = {self.delta:g}" if self.delta > 0 else ""
-        public = self.settings.get("public_bounds", True)
-        bounds = "" if public else " The bounds were read off the data and are not private."
-        return (
-            f"Fixed-noise tier: for one draw, {one} (per-instance DP: that person removed, everyone else's noise "
-            f"held fixed).{self._promise_of_all_draws()} It is not differential privacy: without that person the game "
-            f"would have chosen other noise.{bounds}"
-        )
+            together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
+        several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
+        bounds = "" if self.settings.get("public_bounds", True) else " " + NOT_PRIVATE
+        return f"{self._one_draw()}{several}{self._caveat()}{bounds}"
 
-    def _promise_of_all_draws(self) -> str:
-        if self.budget is not None:
-            return (
-                f" {self.draws:,} draws are allowed and cost each of them at most {at_most(self.budget.epsilon)} "
-                f"together, except with probability delta = {self.budget.delta:g} (their own loss distribution "
-                "composed, in floating point, losses rounded upwards)."
-            )
-        return "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {self.declared(self.draws)}."
+    @abstractmethod
+    def _one_draw(self) -> str:
+        """The standard sentence: tier, neighbours, one draw, delta."""
 
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as a sentence says it."""
-        cost = at_most(self.cost(draws))
-        if self.budget is not None:
-            return f"cost at most {cost} together, except with probability delta = {self.budget.delta:g}"
-        if self.delta > 0:
-            return f"cost at most {cost}, except with probability delta = {self.delta:g}"
-        how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
-        return f"declared to cost {draws:,} x {at_most(self.epsilon)} = {cost} together ({how})"
+    @abstractmethod
+    def _caveat(self) -> str:
+        """What the promise is not."""
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {
+            "tier": self.tier,
             "people": self.total_people,
             "cells": self.grid.cells,
             "protected": self.protected,
-            "epsilon": self.epsilon,
-            "draws": self.draws,
             **self._asked(),
             "worst_loss": self.worst_loss,
             "metrics": self.metrics(),
@@ -353,23 +268,32 @@ class Mechanism:
             "promise": self.promise,
         }
 
+    def _asked(self) -> dict[str, Any]:
+        """What was asked for, as JSON shows it."""
+        budget = None if self.budget is None else vars(self.budget)
+        return {"epsilon": self.epsilon, "draws": self.draws, "budget": budget}
+
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""
         return {
+            "tier": self.tier,
             "grid": {"axes": [axis.to_json() for axis in self.grid.axes]},
-            "noise": self.noise,
-            "scales": list(self.scales),
-            "weight_total": self.weight_total,
-            "epsilon": self.epsilon,
-            "draws": self.draws,
             **self._asked(),
-            "profile": [
-                {"cell": cell, "scale": scale, "people": people}
-                for cell, scale, people in zip(
-                    self.cells.tolist(), self.scale_indices.tolist(), self.people.tolist(), strict=True
-                )
-            ],
-            "weights": self.weights.tolist(),
+            **self._shown(),
             "settings": self.settings,
             "solver": self.solver,
         }
+
+    @abstractmethod
+    def _shown(self) -> dict[str, Any]:
+        """The part of that which other tiers do not have."""
+
+
+NOT_PRIVATE = "The bounds were read off the data and are not private."
+
+SECRET_SIZE = "the number of people is itself not public"
+
+
+def within(epsilon: float, delta: float) -> str:
+    """An epsilon and a delta as the standard sentence says them."""
+    return f"at most {at_most(epsilon)} with delta = {delta:g}"

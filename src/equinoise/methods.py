@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines, monotone, peers
-from equinoise.certificate import certify_monotone
+from equinoise import baselines, peers
 from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game
-from equinoise.grid import Floats, Histogram, Ints
-from equinoise.mechanism import Mechanism
+from equinoise.grid import Floats, Histogram
 from equinoise.metrics import metrics
 from equinoise.privacy import losses
 from equinoise.solvers import Solution
+from equinoise.worst_case import WorstCase
 
 _GAME = (
     "one draw: the loss of each person in this dataset is at most {}, everyone else's noise held fixed "
@@ -60,7 +60,8 @@ class Row:
 
     ``protected`` counts the people whose own loss of one draw is within epsilon. ``promised`` is the epsilon of the
     promise, which can be another one than was asked for; None if nothing is promised. ``kl_spread`` is the standard
-    deviation of KL over the ``releases`` of a random method, whose metrics are means.
+    deviation of KL over the ``releases`` of a random method, whose metrics are means. ``noise`` is the game's family,
+    if several are compared.
     """
 
     epsilon: float
@@ -74,10 +75,16 @@ class Row:
     kl_spread: float | None = None
     releases: int | None = None
     solver: dict[str, Any] | None = None
+    noise: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The method, with the family of its noise where several are compared."""
+        return self.method if self.noise is None else f"{self.method} {self.noise}"
 
     def to_json(self) -> dict[str, Any]:
         """The fields, without those that the method does not have."""
-        optional = ("worst_loss", "kl_spread", "releases", "solver")
+        optional = ("worst_loss", "kl_spread", "releases", "solver", "noise")
         return {key: value for key, value in vars(self).items() if value is not None or key not in optional}
 
 
@@ -108,7 +115,7 @@ class Methods:
         game = solution.game  # scales that adapt are others
         unprotected = game.people - solution.protected
         if unprotected == 0:
-            Mechanism.from_solution(solution)  # refuses unless the exact certificate holds
+            FixedNoise.from_solution(solution)  # refuses unless the exact certificate holds
         return self._row(
             game.epsilon, solution.name, None if unprotected else game.epsilon,
             nothing=f"{unprotected:,} of {game.people:,} people are left unprotected",
@@ -152,36 +159,16 @@ class Methods:
         )  # fmt: skip
 
     def monotone(self, epsilon: float) -> Row | LeftOut:
-        """Weights that no single person changes by more than e^epsilon, in the cells within the bounds."""
-        axis, counts = self.histogram.grid.axis, self.histogram.counts
-        within = baselines.cells_within(axis)
+        """The worst-case tier: weights that no single person changes by more than e^epsilon."""
         began = time.perf_counter()
         try:
-            rule = monotone.public_rule(epsilon, within.stop - within.start)
+            made = WorstCase.make(self.histogram, epsilon=epsilon)  # refuses unless the exact certificate holds
         except BadInput as error:
             return LeftOut("monotone-weights", epsilon, str(error))
-
-        def output(people: Ints) -> Floats:
-            weights = monotone.weights(people[within], rule)
-            total = sum(weights)
-            return np.array([weight / total for weight in weights])
-
-        held = certify_monotone(
-            counts[within].tolist(), monotone.weights(counts[within], rule), epsilon,
-            unit=rule.unit, near=rule.near, cap=rule.cap, floor=rule.floor, factor=rule.factor,
-        ).holds  # fmt: skip
-        q = np.zeros(axis.bins)
-        q[within] = output(counts)
         seconds = time.perf_counter() - began
-        each = []
-        for cell in np.flatnonzero(counts):
-            without = counts.copy()
-            without[cell] -= 1
-            each.append(np.abs(np.log(q[within]) - np.log(output(without))).max())
         return self._row(
-            epsilon, "monotone-weights", epsilon if held else None, nothing="its certificate does not hold",
-            metrics=self._distances(q), seconds=seconds,
-            **self._within(epsilon, np.array(each)),
+            epsilon, "monotone-weights", epsilon, metrics=made.metrics(), seconds=seconds,
+            **self._within(epsilon, made.losses()),
         )  # fmt: skip
 
     def dp_histogram(self, epsilon: float) -> Row | LeftOut:

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from equinoise import counting
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check
+from equinoise.choice import Choice, choose
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
+from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram
 from equinoise.mechanism import Mechanism
@@ -17,12 +19,16 @@ from equinoise.privacy import PURE
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.least_epsilon import least_epsilon
+from equinoise.worst_case import WorstCase
+
+TIERS = ("fixed-noise", "end-to-end", "worst-case")
 
 
 def optimize(
     data: Any,
     *,
     epsilon: float,
+    guarantee: str = "fixed-noise",
     column: str | None = None,
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
@@ -42,17 +48,22 @@ def optimize(
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    base: Sequence[float] | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Mechanism:
     """A certified mechanism for one column of numbers about people, one row a person.
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
     of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``noise`` is a family (``laplace``, ``gaussian``, ``geometric``, ``staircase`` or
-    ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones next to those in use, while that pays),
-    ``paper`` or a list in data units. ``utility`` says what closeness is: ``kl``, ``js``, ``tv``, ``wasserstein`` or
-    ``moments:N``. ``solver`` is ``best-response`` (the best of so many ``restarts``, 8), ``genetic`` (with a number of
-    ``generations``, 270) or ``optimal`` (with a ``time_limit`` in seconds, 60). ``start`` is a profile for best
+    mechanism may ever release. ``guarantee`` is the tier of what is promised: ``fixed-noise`` (the game),
+    ``end-to-end`` (the game, with a loss that is also measured with the noise worked out again) or ``worst-case``
+    (differential privacy; there is no game, so its settings do not apply, bounds must be given, and ``base`` may say
+    where to expect people, one number for each cell within the bounds). ``noise`` is a family (``laplace``,
+    ``gaussian``, ``geometric``, ``staircase`` or ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones
+    next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
+    ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
+    ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
+    seconds, 60). ``start`` is a profile for best
     response to start from, instead of the usual ones.
 
     >>> import numpy as np
@@ -65,16 +76,15 @@ def optimize(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed,
     )  # fmt: skip
+    _check_guarantee(guarantee, procedure, bounds, start, base)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
     rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
     procedure.offered(axis)  # refused before anything is counted
-    histogram = count_people(rows, axis, missing=missing, outside=outside)
-    solution = procedure.solve(histogram, start=start, progress=progress)
-    if solution.protected < histogram.people:
-        raise _not_everyone(solution, scales, progress)
+    histogram = count_people(rows, axis, missing=missing, outside=outside, least=1 if guarantee == "worst-case" else 2)
     settings = {
+        "guarantee": guarantee,
         "column": rows.column,
         "public_bounds": bounds is not None,
         "missing": missing,
@@ -84,7 +94,36 @@ def optimize(
         "own_start": start is not None,
         **procedure.to_json(),
     }
-    return Mechanism.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
+    if guarantee == "worst-case":
+        return WorstCase.make(histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=settings)
+    if guarantee == "end-to-end":
+        chosen = choose(procedure, histogram, progress=progress)
+        measured = Measured(chosen.end_to_end.worst, float(epsilon))
+        return FixedNoise.from_solution(chosen.solution, draws=draws, measured=measured, settings=settings)
+    solution = procedure.solve(histogram, start=start, progress=progress)
+    if solution.protected < histogram.people:
+        raise _not_everyone(solution, scales, progress)
+    return FixedNoise.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
+
+
+def _check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: Any, base: Any) -> None:
+    """Refuse settings that the tier has no use for, and what it cannot do without."""
+    check(guarantee in TIERS, "guarantee", one_of(TIERS), guarantee)
+    if guarantee != "fixed-noise" and bounds is None:
+        raise BadInput(
+            f"The {guarantee} tier needs --bounds (in Python, bounds=): bounds read off the data depend on one person."
+        )
+    check(base is None or guarantee == "worst-case", "base", "left out unless guarantee is 'worst-case'", "a base")
+    if guarantee == "end-to-end":
+        check(start is None, "start", "left out in the end-to-end tier", "a profile")
+        Choice(procedure)  # refuses what it cannot choose among
+    if guarantee == "worst-case":
+        plain = Procedure(procedure.epsilon, draws=procedure.draws, delta=procedure.delta, seed=procedure.seed)
+        given = [name for name, value in vars(procedure).items() if value != getattr(plain, name)]
+        for name in [*given, *(["start"] if start is not None else [])]:
+            check(False, name, "left out in the worst-case tier, which has no game", getattr(procedure, name, start))
+        many = procedure.draws > 1 or procedure.delta == 0
+        check(many, "delta", "0 for one draw in the worst-case tier: it is private without", procedure.delta)
 
 
 def open_column(
@@ -103,10 +142,10 @@ def open_column(
     return rows, axis
 
 
-def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str) -> Histogram:
-    """The histogram, if there is a distribution in it to release."""
+def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str, least: int = 2) -> Histogram:
+    """The histogram, if there is a distribution in it to release; ``least`` is 1 where nothing is ever compared."""
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
-    _check_people(histogram)
+    _check_people(histogram, least)
     return histogram
 
 
@@ -119,8 +158,10 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
         raise
 
 
-def _check_people(histogram: Histogram) -> None:
+def _check_people(histogram: Histogram, least: int) -> None:
     name = histogram.grid.axis.name
+    if histogram.people >= least == 1:
+        return
     if histogram.people < 2:
         raise BadInput(
             f"Column {name!r} has {histogram.people} usable value{'' if histogram.people == 1 else 's'}, and at "

@@ -135,7 +135,11 @@ def _log_ratios(rows: Floats, sums: Floats, people: int) -> Floats:
     return np.asarray(ratios)
 
 
-def quantiles(losses: Floats, people: Ints, shares: tuple[float, ...] = (0.5, 0.9, 0.99, 1.0)) -> dict[str, float]:
+QUANTILES = (0.5, 0.9, 0.99, 1.0)
+"""Shares of the people whose losses are shown."""
+
+
+def quantiles(losses: Floats, people: Ints, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
     """The loss that a share of the people stays within, for each share; ``people[g]`` of them have ``losses[g]``."""
     order = np.argsort(losses, kind="stable")
     reached = np.cumsum(people[order])

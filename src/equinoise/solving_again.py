@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from equinoise.choice import Choice
 from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_of, output_of, solved, tell
 from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Histogram
 from equinoise.privacy import Condition
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
 
-if TYPE_CHECKING:
-    from equinoise.mechanism import Mechanism
 
-
-def of_mechanism(mechanism: Mechanism, progress: Progress | None = None) -> EndToEnd:
+def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
     """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
 
     It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
@@ -43,7 +40,7 @@ def of_mechanism(mechanism: Mechanism, progress: Progress | None = None) -> EndT
     return measure(outcome, histogram, condition, full=output_of(again), progress=progress)
 
 
-def procedure_of(mechanism: Mechanism) -> Procedure:
+def procedure_of(mechanism: FixedNoise) -> Procedure:
     """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
     settings, names = mechanism.settings, [field.name for field in fields(Procedure)]
     if not settings.get("public_bounds", True):
@@ -69,7 +66,7 @@ def procedure_of(mechanism: Mechanism) -> Procedure:
     return Procedure(**{name: settings[name] for name in names})
 
 
-def gives(solution: Solution, mechanism: Mechanism) -> bool:
+def gives(solution: Solution, mechanism: FixedNoise) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
     cells, scales = solution.game.groups(solution.profile)
     return solution.game.kernel.scales == mechanism.scales and all(

@@ -10,10 +10,19 @@ import sqlite3
 import zlib
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    TypeAdapter,
+    ValidationError,
+    model_validator,
+)
 
 from equinoise import ledger
 from equinoise.draws import MOST, MOST_DRAWS
@@ -59,6 +68,7 @@ class SettingsDocument(_Strict):
     padding_epsilon: float = 1.0
     percentile: float = 0.9
     own_start: bool = False
+    guarantee: Literal["fixed-noise", "end-to-end", "worst-case"] = "fixed-noise"
     epsilon: float | None = None
     noise: str | None = None
     draws: int | None = None
@@ -97,26 +107,40 @@ class BudgetDocument(_Strict):
     delta: float = Field(gt=0, lt=1)
 
 
+class MeasuredDocument(_Strict):
+    """The loss with the noise worked out again, and what was asked for."""
+
+    worst: float = Field(ge=0)
+    target: float = Field(gt=0)
+
+
 class Document(_Strict):
-    """All of a mechanism but its weights."""
+    """What the saved mechanisms of all tiers share."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
+    epsilon: float = Field(gt=0)
+    draws: int = Field(ge=1, le=MOST_DRAWS)
+    budget: BudgetDocument | None = None
+    settings: SettingsDocument
+
+
+class FixedNoiseDocument(Document):
+    """All of a mechanism of the game but its weights."""
+
+    tier: Literal["fixed-noise", "end-to-end"] = "fixed-noise"
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
     scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
     weight_total: Literal[4294967296]
-    epsilon: float = Field(gt=0)
-    draws: int = Field(ge=1, le=MOST_DRAWS)
     cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
     delta: float = Field(0.0, ge=0, lt=1)
     order: float | None = Field(None, gt=1)
-    budget: BudgetDocument | None = None
-    settings: SettingsDocument
+    measured: MeasuredDocument | None = None
     solver: SolverDocument
 
     @model_validator(mode="after")
-    def _groups_fit(self) -> Document:
+    def _groups_fit(self) -> FixedNoiseDocument:
         groups = list(zip(self.cells, self.scale_indices, strict=True))
         fit = (
             len(groups) == len(self.people)
@@ -125,7 +149,9 @@ class Document(_Strict):
             and max(self.scale_indices) < len(self.scales)
             and self.scales == sorted(self.scales)
             and sum(self.people) <= MOST
-            and (self.delta > 0) + (self.order is not None) + (self.budget is not None) <= 1
+            and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
+            <= 1
+            and (self.tier == "end-to-end") == (self.measured is not None)
             and (self.delta == 0 or self.draws == 1)
         )
         if not fit:
@@ -133,9 +159,58 @@ class Document(_Strict):
         return self
 
 
+class RuleDocument(_Strict):
+    """The parameters of monotone weights."""
+
+    unit: int = Field(ge=1)
+    near: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    cap: int = Field(ge=0)
+    floors: list[Annotated[int, Field(ge=1)]]
+    factor: int = Field(ge=1)
+
+
+class WeightsDocument(_Strict):
+    """How the weights were found."""
+
+    name: Literal["monotone-weights"]
+
+
+class WorstCaseDocument(Document):
+    """All of a mechanism of the worst-case tier."""
+
+    tier: Literal["worst-case"]
+    counts: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    rule: RuleDocument
+    weights: list[Annotated[int, Field(ge=1)]]
+    base: list[Annotated[float, Field(ge=0)]] | None = None
+    solver: WeightsDocument
+
+    @model_validator(mode="after")
+    def _cells_fit(self) -> WorstCaseDocument:
+        axis = Axis(**self.axes[0].model_dump())
+        cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
+        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(self.base or self.counts)}
+        if lengths != {cells} or sum(self.counts) < 1:
+            raise ValueError("cells")
+        return self
+
+
 def digest_of(document: str, weights: bytes) -> str:
     """What the ledger and a reader recognize a mechanism by."""
     return hashlib.sha256(document.encode() + b"\0" + weights).hexdigest()
+
+
+def _tier(document: Any) -> str:
+    worst_case = isinstance(document, dict) and document.get("tier") == "worst-case"
+    return "worst-case" if worst_case else "fixed-noise"
+
+
+_DOCUMENT: TypeAdapter[FixedNoiseDocument | WorstCaseDocument] = TypeAdapter(
+    Annotated[
+        Annotated[FixedNoiseDocument, Tag("fixed-noise")] | Annotated[WorstCaseDocument, Tag("worst-case")],
+        Discriminator(_tier),
+    ]
+)
 
 
 def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Release, ...], *, force: bool) -> None:
@@ -160,7 +235,7 @@ def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Relea
     write_whole(path, [content], mode=0o600, force=force)
 
 
-def read(path: Path) -> tuple[Document, Ints, str]:
+def read(path: Path) -> tuple[FixedNoiseDocument | WorstCaseDocument, Ints, str]:
     """The document, the weights and the digest of a saved file, checked as far as can be without maths."""
     with ledger.connect(path) as database:
         if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
@@ -182,11 +257,12 @@ def read(path: Path) -> tuple[Document, Ints, str]:
         if digest_of(text, blob) != digest:
             raise BadInput(f"The file {str(path)!r} is damaged or has been changed: its digest does not match.")
         try:
-            document = Document.model_validate_json(text)
+            document = _DOCUMENT.validate_json(text)
         except ValidationError as error:
             where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
             raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
-        groups, bins = len(document.people), document.axes[0].bins
+        groups = len(document.people) if isinstance(document, FixedNoiseDocument) else 0
+        bins = document.axes[0].bins
         if len(blob) != 8 * groups * bins:
             raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")
         if sum(release.draws for release in ledger.read(database, digest)) > document.draws:

@@ -22,8 +22,9 @@ from equinoise.audit import Audit
 from equinoise.comparison import Comparison
 from equinoise.comparison import Progress as ComparisonProgress
 from equinoise.errors import at_most, shown
+from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
-from equinoise.mechanism import Mechanism
+from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.solvers import Round
 
@@ -148,6 +149,12 @@ def metrics_table(mechanism: Mechanism) -> Table:
 
 def _certified(mechanism: Mechanism) -> str:
     certificate = mechanism.certificate()
+    if not isinstance(mechanism, FixedNoise):
+        return (
+            "Certified in whole numbers for every dataset within the bounds, and that the weights are those of this "
+            f"one; here the worst loss is {at_most(mechanism.worst_loss)}, and half of the people are within "
+            f"{at_most(mechanism.loss_quantiles()['0.5'])}."
+        )
     return (
         f"Certified in whole numbers, in both directions, for all {certificate.groups:,} groups of "
         f"people in all {certificate.cells:,} cells; worst loss {at_most(mechanism.worst_loss)}, half of the people "
@@ -157,6 +164,8 @@ def _certified(mechanism: Mechanism) -> str:
 
 def _solved(mechanism: Mechanism) -> str:
     solver = mechanism.solver
+    if solver["name"] == "monotone-weights":
+        return "monotone-weights: a public rule of epsilon, the number of cells within the bounds and draws; no game."
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal" and not solver.get("proven", True):
         why = "stopped" if solver.get("stopped") else "out of time"
@@ -188,7 +197,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"are spent, {mechanism.declared(spent)}."
+        f"are spent and {mechanism.declared(spent)}."
     )
     console.print(f"{mechanism.promise} {SECRET}", style="dim")
 
@@ -204,21 +213,22 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
         again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), f"{row['from']:.5g}", f"{row['to']:.5g}", f"{row['people']:,}",
-            f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
+            "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
     console.print(table)
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
     console.print(f"Losses: {shares} (target {at_most(m.epsilon)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
-        + (f", {m.declared(found.spent)}." if found.spent else ".")
+        + (f" and {m.declared(found.spent)}." if found.spent else ".")
     )
     totals = found.totals
     if m.draws > 1 and totals:
         worst = max(totals, key=lambda group: group["allowed"])
+        who = f"the worst-placed people (cell {worst['cell']})" if isinstance(m, FixedNoise) else "anyone"
         console.print(
-            f"Together, all {m.draws:,} draws cost the worst-placed people (cell {worst['cell']}) at most "
-            f"{at_most(worst['allowed'])}, and what is released so far {at_most(max(g['spent'] for g in totals))}."
+            f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
+            f"far {at_most(max(g['spent'] for g in totals))}."
         )
     if found.same_histogram is not None:
         console.print(
@@ -228,7 +238,8 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
             style=None if found.same_histogram else "red",
         )
     if not found.same_kernel:
-        console.print("The weights are not those of the noise and scales that the file names.", style="red")
+        named = "noise and scales that the file names" if isinstance(m, FixedNoise) else "public rule"
+        console.print(f"The weights are not those of the {named}.", style="red")
     if found.certificate.holds:
         console.print(_certified(m), style="green")
         console.print(m.promise)
@@ -250,6 +261,16 @@ def show_mechanism(mechanism: Mechanism) -> None:
         f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
         f"either side, {axis.bins} bins of {axis.width:.5g}."
     )
+    console.print(profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism))
+    console.print(_solved(mechanism))
+    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")
+
+
+def profile_table(mechanism: FixedNoise) -> Table:
+    """People per cell and scale."""
+    axis = mechanism.grid.axis
     table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
     table.add_column("cell", justify="right")
     table.add_column("released value", justify="right")
@@ -261,11 +282,18 @@ def show_mechanism(mechanism: Mechanism) -> None:
         for g in np.flatnonzero(mechanism.cells == cell).tolist():
             people[int(mechanism.scale_indices[g])] = int(mechanism.people[g])
         table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
-    console.print(table)
-    console.print(_solved(mechanism))
-    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
-    console.print(mechanism.promise)
-    console.print(SECRET, style="dim")
+    return table
+
+
+def weights_table(mechanism: Mechanism) -> Table:
+    """People per cell and how likely each is to be drawn, for a mechanism without scales."""
+    table = Table(title="People per cell, and the probability of each cell in a draw")
+    for name in ("cell", "released value", "people", "probability"):
+        table.add_column(name, justify="right")
+    middles, counts, q = mechanism.grid.axis.midpoints(), mechanism.histogram, mechanism.output
+    for cell in np.flatnonzero(q).tolist():
+        table.add_row(str(cell), f"{middles[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
+    return table
 
 
 COMPARED = {
@@ -291,7 +319,7 @@ def comparison_table(comparison: Comparison) -> Table:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
         for row in (row for row in comparison.rows if row.epsilon == epsilon):
             table.add_row(
-                row.method, *(_brief(name, row.metrics[name]) for name in COMPARED),
+                row.label, *(_brief(name, row.metrics[name]) for name in COMPARED),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
                 "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
                 style=None if row.promised is not None else "red",
@@ -317,7 +345,8 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     console = _console()
     console.print(
         f"{comparison.people:,} people, column {comparison.column!r}, {comparison.histogram.grid.cells:,} cells. "
-        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon.\n"
+        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon. All "
+        f"promises are with delta = 0, and {SECRET_SIZE}.\n"
     )
     console.print(comparison_table(comparison))
     console.print("What is promised, with the epsilon of the last column:")
@@ -328,14 +357,14 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         console.print(f"  {methods}: {promise.format('epsilon')}.")
     for row in comparison.rows:
         if row.promised is None:
-            console.print(f"  {row.method} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
+            console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
     if not comparison.public_bounds:
         console.print(f"For all of them: {NOT_PRIVATE}.")
     for row in comparison.rows:
         if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
             console.print(
-                f"optimal at epsilon {at_most(row.epsilon)} is the best found, not proven best: a profile closer by up "
-                f"to {at_most(row.solver['gap'])} may exist."
+                f"{row.label} at epsilon {at_most(row.epsilon)} is the best found, not proven best: one closer by "
+                f"up to {at_most(row.solver['gap'])} may exist."
             )
     spreads = [row for row in comparison.rows if row.kl_spread is not None]
     if spreads:
@@ -360,10 +389,14 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
             f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
         )  # fmt: skip
     console.print(table)
-    console.print(
-        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. Each "
-        "person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
+    how = (
+        "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
         "rounded upwards; the median is a quick upper bound."
+        if isinstance(mechanism, FixedNoise)
+        else "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+    )
+    console.print(
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. {how}"
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")

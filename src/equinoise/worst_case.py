@@ -1,0 +1,234 @@
+"""The worst-case tier: monotone weights, differentially private for every dataset on the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from equinoise import storage
+from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
+from equinoise.baselines import cells_within
+from equinoise.certificate import Certificate, certify_bounded_range, certify_monotone
+from equinoise.draws import RandomBytes, draw_weighted
+from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.grid import Floats, Grid, Histogram, Ints
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
+from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
+
+Number = TypeVar("Number", np.int64, np.float64)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class WorstCase(Mechanism):
+    """People per cell and the public rule's weight of every cell, over the cells within the bounds.
+
+    ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
+    """
+
+    composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
+
+    counts: Ints
+    rule: Rule
+    weights: tuple[int, ...]
+    base: tuple[float, ...] | None = None
+
+    @property
+    def tier(self) -> str:
+        """How strong the promise is."""
+        return "worst-case"
+
+    def __post_init__(self) -> None:
+        counts = np.array(self.counts, dtype=np.int64)
+        counts.setflags(write=False)
+        object.__setattr__(self, "counts", counts)
+        super().__post_init__()
+
+    @classmethod
+    def make(
+        cls,
+        histogram: Histogram,
+        *,
+        epsilon: float,
+        draws: int = 1,
+        delta: float = 0.0,
+        base: Sequence[float] | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> WorstCase:
+        """Weights by the public rule of epsilon, the number of cells and draws (and a base), certified.
+
+        With a ``delta`` and several draws, epsilon is for all of them together.
+        """
+        check_draws(draws)
+        budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
+        each = float(epsilon) if budget is None else bounded_range_epsilon(budget, draws)
+        if budget is not None and each < LEAST_EPSILON:
+            raise _too_many(budget, draws)
+        inside = cells_within(histogram.grid.axis)
+        counts = histogram.counts[inside]
+        if counts.sum() != histogram.people:
+            raise BadInput("Some people are in cells that lie outside the bounds: nothing can be promised there.")
+        rule = public_rule(each, len(counts), base)
+        made = cls(
+            grid=histogram.grid,
+            epsilon=each,
+            draws=int(draws),
+            budget=budget,
+            counts=counts,
+            rule=rule,
+            weights=tuple(weights(counts, rule)),
+            base=None if base is None else tuple(float(part) for part in base),
+            settings=settings or {},
+            solver={"name": "monotone-weights"},
+        )
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def from_document(cls, document: storage.WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
+        """As saved; whether it is certified is another question."""
+        rule = document.rule
+        return cls(
+            counts=np.array(document.counts, dtype=np.int64),
+            rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
+            weights=tuple(document.weights),
+            base=None if document.base is None else tuple(document.base),
+            solver=document.solver.model_dump(),
+            **shared,
+        )
+
+    def _own(self) -> dict[str, Any]:
+        return {
+            "counts": self.counts.tolist(),
+            "rule": self.rule.to_json(),
+            "weights": list(self.weights),
+            "base": None if self.base is None else list(self.base),
+        }
+
+    def _blob(self) -> Ints:
+        return np.zeros((0, 0), dtype=np.int64)
+
+    @property
+    def _first(self) -> int:
+        """The first cell within the bounds."""
+        return int(cells_within(self.grid.axis).start)
+
+    def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
+        return (self._first + cells for cells in draw_weighted(self.weights, n, source))
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        rule = self.rule
+        return certify_monotone(
+            self.counts.tolist(), self.weights, self.epsilon,
+            unit=rule.unit, near=rule.near, cap=rule.cap, floors=rule.floors, factor=rule.factor,
+        )  # fmt: skip
+
+    @cached_property
+    def within_budget(self) -> bool:
+        """Whether all draws together stay within the budget, whatever the data."""
+        if self.budget is None:
+            return True
+        total, delta = self.budget.epsilon, self.budget.delta
+        order = bounded_range_order(self.epsilon, self.draws, delta)
+        return certify_bounded_range(self.epsilon, self.draws, total, delta, order)
+
+    @property
+    def follows_public_rule(self) -> bool:
+        """Whether the parameters are those of the public rule (with the base, if there is one)."""
+        return self.rule == public_rule(self.epsilon, len(self.counts), self.base)
+
+    def cost(self, draws: int) -> float:
+        """What so many draws cost together: within the budget's delta, or without one by adding up."""
+        return bounded_range_cost(self.epsilon, draws, 0.0 if self.budget is None else self.budget.delta)
+
+    def declared(self, draws: int) -> str:
+        """The same, as a sentence says it."""
+        if self.budget is not None:
+            return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
+        total = at_most(self.cost(draws))
+        return f"cost at most {draws:,} x {at_most(self.epsilon)} = {total} together (basic composition)"
+
+    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
+        """How the cost grows; by the theorem it is the same for everyone, whatever the data."""
+        chosen = delta if delta is not None else self.budget.delta if self.budget else DELTA
+        found = []
+        for many in draws:
+            each = bounded_range_cost(self.epsilon, many, chosen)
+            row = {"draws": many, "delta": chosen, "worst": each, "median": each, "added_up": many * self.epsilon}
+            found.append(row)
+        return found
+
+    @property
+    def histogram(self) -> Ints:
+        """People per cell."""
+        return self._on_the_grid(self.counts)
+
+    @property
+    def output(self) -> Floats:
+        """q: the distribution of one draw over the cells."""
+        total = sum(self.weights)
+        return self._on_the_grid(np.array([weight / total for weight in self.weights]))
+
+    def _on_the_grid(self, values: NDArray[Number]) -> NDArray[Number]:
+        after = self.grid.cells - self._first - len(values)
+        return np.pad(values, (self._first, after))
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """The occupied cells, and how many people are in each."""
+        occupied = np.flatnonzero(self.counts)
+        return occupied + self._first, self.counts[occupied]
+
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each occupied cell, the weights worked out again without them."""
+        return self._losses
+
+    @cached_property
+    def _losses(self) -> Floats:
+        whole = np.array([weight / sum(self.weights) for weight in self.weights])
+        each = []
+        for other in each_without_one(self.counts, self.weights, self.rule):
+            total = sum(other)
+            each.append(np.abs(np.log(whole) - np.log([weight / total for weight in other])).max())
+        return np.array(each)
+
+    @property
+    def protected(self) -> int:
+        """Everyone, by the theorem that the certificate checks."""
+        return self.total_people if self.certificate().holds else 0
+
+    def _one_draw(self) -> str:
+        return (
+            f"Worst-case tier: for every dataset within the bounds, the privacy loss of one draw is "
+            f"{within(self.epsilon, 0)}, between the data with a person and with that one person removed, or added "
+            f"({SECRET_SIZE})."
+        )
+
+    def _caveat(self) -> str:
+        return " This is differential privacy: the weights are worked out again without that person."
+
+    def _shown(self) -> dict[str, Any]:
+        return {"first_cell": self._first, **self._own()}
+
+
+def _too_many(budget: Budget, draws: int) -> PromiseNotMet:
+    low, high = 1, draws
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if bounded_range_epsilon(budget, middle) >= LEAST_EPSILON else (low, middle)
+    return PromiseNotMet(
+        f"{draws:,} draws within epsilon {at_most(budget.epsilon)} and delta {budget.delta:g} leave less than "
+        f"{LEAST_EPSILON:g} a draw; {low:,} draws are the most possible. Ask for fewer draws or a larger epsilon.",
+        draws=draws,
+        most_draws=low,
+    )
+
+
+def cells_of(grid: Grid) -> int:
+    """How many cells lie within the bounds: as long a base distribution must be."""
+    inside = cells_within(grid.axis)
+    return int(inside.stop - inside.start)

@@ -1,0 +1,233 @@
+import dataclasses
+import json
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from conftest import seeded_bytes
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from test_mechanism import forge
+
+import equinoise
+from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, WorstCase
+from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
+from equinoise.audit import audit
+from equinoise.certificate import certify_bounded_range, exp_lower_bound
+from equinoise.draws import draw_weighted
+
+BOUNDS = (163, 226)
+
+
+def tier(people, epsilon=1.0, **settings):
+    return equinoise.optimize(people, epsilon=epsilon, bounds=BOUNDS, guarantee="worst-case", **settings)
+
+
+@pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.006), (0.3, 0.0035), (1, 0.002), (2, 0.0015)])
+def test_the_heights_stay_close_and_nobody_exceeds_epsilon(heights, epsilon, most):
+    made = tier(heights, epsilon)
+    assert isinstance(made, WorstCase)
+    assert made.certificate().holds
+    assert made.metrics()["kl"] <= most
+    assert made.worst_loss <= epsilon
+    assert made.protected == made.total_people == 1844
+
+
+def test_five_hundred_draws_of_the_heights_within_a_budget(heights):
+    made = tier(heights, 1, delta=1e-6, draws=500)
+    assert made.metrics()["kl"] <= 0.025
+    assert made.epsilon > 1 / 500
+    assert made.cost(500) == pytest.approx(1, rel=1e-6)
+    assert made.cost(2) == 2 * made.epsilon  # few draws: adding up is better
+    assert made.cost(5) < 5 * made.epsilon
+    assert "500 draws are allowed and cost at most 1 with delta = 1e-06 together" in made.promise
+
+
+def test_losses_are_those_of_making_it_again_without_a_person(heights):
+    people = heights[::9]
+    made, (cells, _) = tier(people, 0.5), tier(people, 0.5).groups()
+    where = np.array([made.grid.axis.cell_of(value) for value in people])
+    for cell, loss in zip(cells.tolist(), made.losses().tolist(), strict=True):
+        without = tier(np.delete(people, np.flatnonzero(where == cell)[0]), 0.5)
+        a, b = made.output, without.output
+        seen = a > 0
+        assert loss == pytest.approx(np.abs(np.log(a[seen]) - np.log(b[seen])).max(), rel=1e-9)
+        bound = exp_lower_bound(0.5)
+        for x, y in zip(made.weights, without.weights, strict=True):
+            p, q = Fraction(x, sum(made.weights)), Fraction(y, sum(without.weights))
+            assert p <= bound * q
+            assert q <= bound * p
+
+
+def test_saved_drawn_from_charged_and_audited_like_any_other(heights, tmp_path):
+    made = tier(heights, draws=10)
+    made.save(tmp_path / "w.eq")
+    opened = Mechanism.open(tmp_path / "w.eq")
+    assert opened.to_json() == made.to_json()
+    assert opened.promise == made.promise
+    values = opened.sample(9)
+    inside = made.grid.axis.midpoints()[made.output > 0]
+    assert np.isin(values, inside).all()
+    with pytest.raises(BudgetSpent):
+        opened.sample(2)
+    found = audit(tmp_path / "w.eq", heights)
+    assert found.passed
+    assert found.spent == 9
+    assert {group["spent"] for group in found.totals} == {9.0}
+    assert not audit(tmp_path / "w.eq", heights[1:]).same_histogram
+    json.dumps(found.to_json())
+
+
+def test_draws_follow_the_weights_however_large_they_are():
+    for scale in (1, 2**70):
+        weights = [scale * part for part in (1, 2, 3, 4, 0, 10)]
+        drawn = np.concatenate(list(draw_weighted(weights, 40_000, seeded_bytes(5))))
+        seen = np.bincount(drawn, minlength=6)
+        assert seen[4] == 0
+        expected = 40_000 * np.array([1, 2, 3, 4, 10]) / 20
+        assert stats.chisquare(seen[[0, 1, 2, 3, 5]], expected).pvalue > 1e-9
+        assert stats.chisquare(seen[[0, 1, 2, 3, 5]], expected[::-1]).pvalue < 1e-9
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda m: {"epsilon": m.epsilon * 0.99},
+        lambda m: {"weights": [m.weights[0] + 1, *m.weights[1:]]},
+        lambda m: {"counts": [m.counts.tolist()[0] + 1, *m.counts.tolist()[1:]]},
+        lambda m: {"rule": {**m.rule.to_json(), "factor": m.rule.factor * 2}},
+        lambda m: {"budget": {"epsilon": 0.5, "delta": 1e-6}},
+        lambda m: {"draws": 501},
+    ],
+)
+def test_a_forged_file_is_refused(heights, tmp_path, change):
+    made = tier(heights, 1, delta=1e-6, draws=500)
+    made.save(tmp_path / "w.eq")
+    forge(tmp_path / "w.eq")
+    assert Mechanism.open(tmp_path / "w.eq").draws == 500
+    forge(tmp_path / "w.eq", **change(made))
+    with pytest.raises(BadInput, match="tampered"):
+        Mechanism.open(tmp_path / "w.eq")
+
+
+def test_another_safe_rule_passes_the_certificate_but_not_the_audit(heights, tmp_path):
+    made = tier(heights)
+    rule = dataclasses.replace(made.rule, cap=0)
+    weights = tuple(equinoise.monotone.weights(made.counts, rule))
+    other = dataclasses.replace(made, rule=rule, weights=weights, ledger=None)
+    other.save(tmp_path / "o.eq")
+    assert Mechanism.open(tmp_path / "o.eq").certificate().holds
+    assert not audit(tmp_path / "o.eq").passed
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"bounds": None}, "needs --bounds"),
+        ({"renyi": 2}, "'renyi' parameter must be left out"),
+        ({"noise": "gaussian"}, "'noise' parameter must be left out"),
+        ({"solver": "optimal"}, "'solver' parameter must be left out"),
+        ({"restarts": 2}, "'restarts' parameter must be left out"),
+        ({"delta": 1e-6}, "'delta' parameter must be 0"),
+        ({"epsilon": 1e-5}, "at least 0.0001"),
+        ({"base": [1, 2, 3]}, "3 numbers, but 24 cells|3 numbers, but 25 cells"),
+        ({"guarantee": "fixed-noise", "base": [1]}, "'base' parameter must be left out"),
+        ({"guarantee": "best"}, "'guarantee' parameter must be"),
+    ],
+)
+def test_what_the_tier_has_no_use_for_is_refused(heights, settings, said):
+    asked = {"epsilon": 1, "bounds": BOUNDS, "guarantee": "worst-case", **settings}
+    with pytest.raises(BadInput, match=said):
+        equinoise.optimize(heights, **asked)
+
+
+def test_more_draws_than_any_epsilon_allows_say_how_many_are_possible(heights):
+    with pytest.raises(PromiseNotMet, match="are the most possible") as refused:
+        tier(heights, 0.01, delta=1e-6, draws=10**6)
+    most = refused.value.facts["most_draws"]
+    tier(heights, 0.01, delta=1e-6, draws=most)
+    with pytest.raises(PromiseNotMet):
+        tier(heights, 0.01, delta=1e-6, draws=most + 1)
+
+
+def test_one_person_and_one_bin_are_enough():
+    assert tier([190.0]).certificate().holds
+    assert tier([190.0] * 5).worst_loss <= 1
+
+
+def test_a_base_is_saved_and_brings_the_output_closer_when_it_is_right(heights, tmp_path):
+    people = heights[::20]
+    plain = tier(people, 0.05)
+    every = tier(heights, 0.05)
+    guided = tier(people, 0.05, base=(every.counts + 0.5).tolist())
+    assert guided.metrics()["kl"] < 0.9 * plain.metrics()["kl"]
+    guided.save(tmp_path / "b.eq")
+    assert audit(tmp_path / "b.eq").passed
+
+
+budgets = st.tuples(st.floats(0.01, 20), st.sampled_from([1e-9, 1e-6, 1e-3, 0.1]), st.integers(2, 10**6))
+
+
+@given(budgets)
+def test_the_loss_a_draw_uses_the_budget_up_and_is_certified(asked):
+    total, delta, draws = asked
+    each = bounded_range_epsilon(Budget(total, delta), draws)
+    order = bounded_range_order(each, draws, delta)
+    assert certify_bounded_range(each, draws, total, delta, order)
+    assert bounded_range_cost(each, draws, delta) <= total * (1 + 1e-8)
+    assert not certify_bounded_range(each * 1.001, draws, total, delta, order)
+    assert each >= total / draws * (1 - 1e-9)
+
+
+@pytest.mark.parametrize(("epsilon", "draws", "delta"), [(0.1, 100, 1e-6), (1.0, 10, 1e-3), (0.02, 500, 1e-6)])
+def test_the_cost_is_above_that_of_the_worst_pair_of_that_range(epsilon, draws, delta):
+    """Randomized response shifted to have log-ratios in [-u, epsilon - u]: every such pair costs no more."""
+    from dp_accounting.pld import privacy_loss_distribution as pld
+
+    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
+        low, high = -share * epsilon, (1 - share) * epsilon
+        q = -np.expm1(low) / (np.exp(high) - np.exp(low))
+        p = q * np.exp(high)
+        one = pld.from_two_probability_mass_functions(
+            {0: np.log(p), 1: np.log1p(-p)}, {0: np.log(q), 1: np.log1p(-q)},
+            value_discretization_interval=epsilon / 1000, pessimistic_estimate=False, symmetric=False,
+        )  # fmt: skip
+        assert one.self_compose(draws).get_epsilon_for_delta(delta) <= bounded_range_cost(epsilon, draws, delta)
+
+
+def test_the_decimal_check_is_the_formula():
+    epsilon, draws, delta, order = 0.05, 400, 1e-7, 9.25
+    with localcontext(prec=50):
+        a = Decimal(order)
+        exact = a * draws * Decimal(epsilon) ** 2 / 8
+        exact += (-Decimal(delta).ln() + (a - 1) * ((a - 1) / a).ln() - a.ln()) / (a - 1)
+    assert certify_bounded_range(epsilon, draws, float(exact) * (1 + 1e-12), delta, order)
+    assert not certify_bounded_range(epsilon, draws, float(exact) * (1 - 1e-12), delta, order)
+    for bad in ((0.0, 1, 1.0, 0.1, 2.0), (1.0, 2, 1.0, 0.0, 2.0), (1.0, 2, 1.0, 0.1, 1.0)):
+        assert not certify_bounded_range(*bad)
+
+
+def test_through_the_command_line(run, folder):
+    made = ("optimize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--guarantee", "worst-case")
+    status, out, err = run(*made, "--epsilon", 1, "--delta", "1e-6", "--draws", 20, "--out", "w.eq", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert found["tier"] == "worst-case"
+    assert found["certificate"]["holds"]
+    assert found["protected"] == found["people"] == 300
+    for command in (("show", "w.eq"), ("cost", "w.eq"), ("audit", "w.eq", "--data", "pay.csv"), ("sample", "w.eq")):
+        for form in ((), ("--json",)):
+            status, out, err = run(*command, *form)
+            assert status == 0, (command, err)
+            assert "Worst-case tier: for every dataset" in out + err
+    cells = len(json.loads(run("show", "w.eq", "--json")[1])["counts"])
+    (folder / "base.csv").write_text("share\n" + "\n".join(["1"] * cells) + "\n")
+    assert run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "b.eq")[0] == 0
+    for text, said in (("1\n2\n", "2 numbers"), ("", "is empty"), ("1\nx\n", "has 'x' in it")):
+        (folder / "base.csv").write_text(text)
+        status, out, err = run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "c.eq")
+        assert (status, out) == (2, "")
+        assert said in err
+        assert not (folder / "c.eq").exists()
