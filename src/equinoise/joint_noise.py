@@ -84,12 +84,10 @@ def check_size(shape: Sequence[int], scales: int) -> None:
     if fits(shape, scales):
         return
     most = max((bins for bins in range(2, max(shape) + 1) if fits([bins] * len(shape), scales)), default=None)
-    advice = (
-        "Use fewer columns or scales." if most is None else f"Use at most {most:,} bins a column, or fewer columns."
-    )
+    advice = "fewer columns or scales" if most is None else f"at most {most:,} bins a column, or fewer columns"
     raise BadInput(
-        f"A grid of {' x '.join(f'{bins:,}' for bins in shape)} = {math.prod(shape):,} cells with {scales} scales needs "
-        f"more memory than is sensible. {advice}"
+        f"A grid of {' x '.join(f'{bins:,}' for bins in shape)} = {math.prod(shape):,} cells with {scales} scales "
+        f"needs more memory than is sensible. Use {advice}."
     )
 
 

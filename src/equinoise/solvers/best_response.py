@@ -9,6 +9,7 @@ wants to leave. A round costs the same whatever the number of people.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -19,7 +20,11 @@ import numpy as np
 from equinoise.errors import check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.solvers.solution import Round, Solution
+from equinoise.joint_game import JointGame
+from equinoise.solvers.solution import G, Round, Solution
+
+Play = Callable[[Ints, Ints, int], int]
+"""Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
 
 RESTARTS = 8
 SINGLES_UP_TO = 4096
@@ -29,25 +34,17 @@ PATIENCE = 50
 MOST_ROUNDS = 100_000
 
 
-def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
+def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
     """Play round after round from a start; the last one yielded has no move left in it."""
-    from equinoise.solvers.moves import play_round
-
     profile = game.check_profile(start)
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
-    counts = game.histogram.counts.astype(np.float64)
+    play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
     most = int(game.histogram.counts.max())
     largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
-        sums = game.sums(profile)
-        gaps = game.closeness.features @ (counts - sums / game.kernel.total)
-        moves = play_round(
-            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
-            float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
-        )  # fmt: skip
-        yield Round(restart, number, int(moves), profile.copy())
+        moves = play(profile, order, block)
+        yield Round(restart, number, moves, profile.copy())
         if moves == 0:
             if block == 1:
                 return
@@ -56,7 +53,48 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
             block, alike = min(4 * block, largest), 0
 
 
-def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def playing(game: Game) -> Play:
+    """How a round is played on one axis."""
+    from equinoise.solvers.moves import play_round
+
+    counts = game.histogram.counts.astype(np.float64)
+
+    def play(profile: Ints, order: Ints, block: int) -> int:
+        sums = game.sums(profile)
+        gaps = game.closeness.features @ (counts - sums / game.kernel.total)
+        moves = play_round(
+            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
+            float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
+            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
+        )  # fmt: skip
+        return int(moves)
+
+    return play
+
+
+def playing_jointly(game: JointGame) -> Play:
+    """How a round is played on a joint grid."""
+    from equinoise.solvers.joint_moves import play_round
+
+    kernel, condition = game.kernel, game.condition
+    shape = np.array(kernel.shape, dtype=np.int64)
+    rows = np.concatenate([weights.ravel() for weights in kernel.weights]).astype(np.float64)
+    begins = np.cumsum([0] + [weights.size for weights in kernel.weights[:-1]]).astype(np.int64)
+    ones, twos = np.divmod(game.histogram.cells, math.prod(kernel.shape[kernel.split :]))
+
+    def play(profile: Ints, order: Ints, block: int) -> int:
+        state = game.state(profile)
+        moves = play_round(
+            game.closeness.kind, rows, begins, shape, game.bins, kernel.split, ones, twos, profile, order,
+            game.counts, float(kernel.total), state.sums.copy(), condition.upper, condition.lower,
+            game.unprotected(state), game.excess(state.sums), game.tolerance, block,
+        )  # fmt: skip
+        return int(moves)
+
+    return play
+
+
+def starts(game: Game | JointGame, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every restart.
 
     The first is everyone at the largest scale, cells ascending, if that protects everyone: then so does its end.
@@ -74,14 +112,14 @@ def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def best_response(
-    game: Game,
+    game: G,
     *,
     restarts: int = RESTARTS,
     seed: int = 0,
     start: Ints | None = None,
     known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
-) -> Solution:
+) -> Solution[G]:
     """The best end of ``restarts`` runs: most people protected, then the smallest divergence, then the earliest.
 
     A given ``start`` replaces all others; a profile ``known`` to be good gets one more run. ``progress`` sees every

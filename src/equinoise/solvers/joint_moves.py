@@ -1,0 +1,194 @@
+"""One round of best responses on a joint grid, compiled.
+
+A person's row is the outer product of two short factors. A candidate is first judged by the slopes: closeness is
+convex, so it gains at most what they say. Then comes its exact gain, from the occupied cells alone; and only if there
+is one, a pass over the cells that the old or the new noise reaches, for everyone's protection.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from equinoise.solvers.joint_cells import GRID, appear, extremes, factor, keeps_everyone, look_at, unprotected_after
+from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, add_exactly, compiled, fall_of_js
+from equinoise.utility import JS, KL
+
+HALVES = 2.0**27 + 1
+
+
+@compiled(f"float64(int64,{FLOATS},float64,{FLOATS},{FLOATS},{FLOATS})")
+def fall(kind, counts, total, near, then, change):  # type: ignore[no-untyped-def]
+    """N times what the divergence loses when S in the occupied cells changes from ``near`` to ``then``."""
+    lost = 0.0
+    for k in range(counts.shape[0]):
+        if kind == KL:
+            ratio = change[k] / near[k]
+            lost += counts[k] * (math.log1p(ratio) if ratio > -0.5 else math.log(then[k] / near[k]))
+        elif kind == JS:
+            step = change[k] / total
+            lost += fall_of_js(counts[k], near[k] / total, then[k] / total, step) + step * math.log(2) / 2
+        else:
+            gap, step = counts[k] - near[k] / total, change[k] / total
+            if abs(gap) < abs(step):
+                lost += (abs(gap) - abs(gap - step) + step) / 2
+            elif gap > 0:
+                lost += step
+    return lost
+
+
+@compiled(f"void(int64,{FLOATS},float64,{FLOATS},{FLOATS})")
+def find_slopes(kind, counts, total, near, slopes):  # type: ignore[no-untyped-def]
+    """How fast N times the divergence falls as S grows: in every occupied cell, per unit of S."""
+    for k in range(counts.shape[0]):
+        s = near[k] / total
+        if kind == KL:
+            slopes[k] = counts[k] / near[k]
+        elif kind == JS:
+            slopes[k] = math.log1p(counts[k] / s) / 2 / total
+        else:
+            slopes[k] = 1 / total if counts[k] > s else 0.0
+
+
+@compiled("UniTuple(float64,2)(float64,float64)")
+def multiply_exactly(a, b):  # type: ignore[no-untyped-def]
+    """a times b, with what the product cannot hold as a second number."""
+    product = a * b
+    high_a, high_b = a * HALVES, b * HALVES
+    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
+    low_a, low_b = a - high_a, b - high_b
+    return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
+
+
+@compiled(
+    f"UniTuple(int64,2)(int64,{GRID},int64,int64,int64,{INDICES},{INDICES},{TABLE},{FLOATS},float64,{FLOATS},"
+    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64,int64,int64,{TABLE},"
+    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{INDICES})"
+)
+def respond(  # type: ignore[no-untyped-def]
+    kind, rows, begins, shape, bins, split, length, width, ones, twos, profile, counts, total, sums,
+    near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance, position, scale, block, limiting,
+    old_one, old_two, new_one, new_two, then, change, place,
+):  # fmt: skip
+    """Best scale for ``block`` people of (position, scale) moving together, and who is unprotected then."""
+    best, best_gain, best_unprotected = scale, 0.0, unprotected
+    for v in range(profile.shape[1]):
+        if v == scale:
+            continue
+        factor(rows, begins, shape, bins, position, v, 0, split, new_one)
+        factor(rows, begins, shape, bins, position, v, split, shape.shape[0], new_two)
+        bound = 0.0
+        for k in range(counts.shape[0]):
+            change[k] = block * (new_one[ones[k]] * new_two[twos[k]] - old_one[ones[k]] * old_two[twos[k]])
+            bound += slopes[k] * change[k]
+        if best_unprotected == 0 and bound <= best_gain + tolerance * block:
+            continue
+        for k in range(counts.shape[0]):
+            then[k] = near[k] + change[k]
+            if then[k] < CANCELLED * near[k]:
+                x = ones[k] * width + twos[k]
+                then[k] = look_at(rows, begins, shape, bins, profile, x, position, scale, v, block, place)[2]
+        gain = fall(kind, counts, total, near, then, change)
+        if excess > 0 or gain < excess:
+            gain = min(excess, 0.0) - min(excess - gain, 0.0)
+        if best_unprotected == 0 and gain <= best_gain + tolerance * block:
+            continue  # nobody is left to protect, and it is no closer
+        after = 0
+        if unprotected > 0:
+            after = unprotected_after(
+                rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, scale, v, block,
+                length, width, old_one, old_two, new_one, new_two, place, best_unprotected,
+            )  # fmt: skip
+            if after > best_unprotected:
+                continue
+        elif not keeps_everyone(
+            rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, scale, v, block,
+            length, width, old_one, old_two, new_one, new_two, place, limiting[position, v : v + 1],
+        ):  # fmt: skip
+            continue
+        if after < best_unprotected or gain > best_gain + tolerance * block:
+            best, best_gain, best_unprotected = v, gain, after
+    return best, best_unprotected
+
+
+@compiled(f"void(int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS})")
+def add_up(block, old_one, old_two, new_one, new_two, sums, high, low):  # type: ignore[no-untyped-def]
+    """S after a move, kept in two parts so that nothing is lost however often it changes."""
+    width = new_two.shape[0]
+    for i in range(new_one.shape[0]):
+        if old_one[i] == 0 and new_one[i] == 0:
+            continue
+        for j in range(width):
+            change = new_one[i] * new_two[j] - old_one[i] * old_two[j]
+            if change == 0:
+                continue
+            x = i * width + j
+            step, rest = multiply_exactly(change, float(block))
+            high[x], low[x] = add_exactly(high[x], low[x], step)
+            high[x], low[x] = add_exactly(high[x], low[x], rest)
+            sums[x] = high[x] + low[x]
+
+
+@compiled(
+    f"int64(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},float64,float64,int64,"
+    "float64,float64,int64)"
+)
+def play_round(  # type: ignore[no-untyped-def]
+    kind, rows, begins, shape, bins, split, ones, twos, profile, order, counts, total, sums, upper, lower,
+    unprotected, excess, tolerance, limit,
+):  # fmt: skip
+    """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
+
+    The order and the rule are those of the game on one axis (:func:`equinoise.solvers.moves.play_round`).
+    """
+    length, width = 1, 1
+    for axis in range(shape.shape[0]):
+        if axis < split:
+            length *= shape[axis]
+        else:
+            width *= shape[axis]
+    largest, smallest = np.empty(sums.shape[0]), np.empty(sums.shape[0])
+    extremes(rows, begins, shape, bins, profile, split, width, largest, smallest)
+    high, low = sums.copy(), np.zeros(sums.shape[0])
+    old_one, new_one, old_two, new_two = np.empty(length), np.empty(length), np.empty(width), np.empty(width)
+    near, then, change = np.empty(counts.shape[0]), np.empty(counts.shape[0]), np.empty(counts.shape[0])
+    slopes, place = np.empty(counts.shape[0]), np.empty(shape.shape[0], np.int64)
+    limiting = np.empty((profile.shape[0], profile.shape[1]), np.int64)
+    for k in range(counts.shape[0]):
+        near[k] = sums[ones[k] * width + twos[k]]
+        limiting[k, :] = ones[k] * width + twos[k]
+    find_slopes(kind, counts, total, near, slopes)
+    moves = 0
+    waiting = np.empty(profile.shape[1], np.int64)
+    for position in order:
+        waiting[:] = profile[position]
+        for scale in range(profile.shape[1]):
+            while waiting[scale] > 0:
+                block = min(limit, waiting[scale])
+                factor(rows, begins, shape, bins, position, scale, 0, split, old_one)
+                factor(rows, begins, shape, bins, position, scale, split, shape.shape[0], old_two)
+                best, after = respond(
+                    kind, rows, begins, shape, bins, split, length, width, ones, twos, profile, counts, total, sums,
+                    near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance,
+                    position, scale, block, limiting, old_one, old_two, new_one, new_two, then, change, place,
+                )  # fmt: skip
+                if best == scale:
+                    break
+                factor(rows, begins, shape, bins, position, best, 0, split, new_one)
+                factor(rows, begins, shape, bins, position, best, split, shape.shape[0], new_two)
+                if profile[position, best] == 0:
+                    appear(new_one, new_two, largest, smallest)
+                profile[position, scale] -= block
+                profile[position, best] += block
+                waiting[scale] -= block
+                unprotected = after
+                add_up(block, old_one, old_two, new_one, new_two, sums, high, low)
+                for k in range(counts.shape[0]):
+                    change[k] = block * (new_one[ones[k]] * new_two[twos[k]] - old_one[ones[k]] * old_two[twos[k]])
+                    then[k] = sums[ones[k] * width + twos[k]]
+                excess -= fall(kind, counts, total, near, then, change)
+                near[:] = then
+                find_slopes(kind, counts, total, near, slopes)
+                moves += 1
+    return moves
