@@ -1,19 +1,20 @@
 """Joint grids on real people: height x weight (x age) of basketball players.
 
-    python -m benchmarks.joint
+python -m benchmarks.joint
 """
 
 from __future__ import annotations
 
-import sys
 import time
 
 import numpy as np
 
 from equinoise.counting import count_jointly, open_rows
 from equinoise.grid import Axis
+from equinoise.joint_certificate import certify_joint
 from equinoise.joint_game import JointGame
 from equinoise.joint_noise import joint_scales, make_joint_kernel
+from equinoise.metrics import joint_metrics
 from equinoise.solvers.best_response import best_response
 
 BOUNDS = {"height": (163.0, 226.0), "weight": (50.0, 160.0), "age": (15.0, 66.0)}
@@ -36,17 +37,25 @@ def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility
 
 
 def main():
+    """Best response with its usual restarts, and the certificate."""
     for columns, bins in ((("height", "weight"), 51), (("height", "weight"), 101), (("height", "weight", "age"), 21)):
         for epsilon in (1.0, 2.0, 4.0, 8.0):
             game = joint_game(columns, bins, epsilon)
-            restarts = int(sys.argv[1]) if len(sys.argv) > 1 else 1
-            solution = best_response(game, restarts=restarts)
+            solution = best_response(game)
             began = time.perf_counter()
+            positions, scales = game.groups(solution.profile)
+            people = solution.profile[positions, scales]
+            certificate = certify_joint(people, game.factors(solution.profile), game.kernel.total, epsilon)
+            seconds = time.perf_counter() - began
+            p = np.zeros(game.histogram.grid.cells)
+            p[game.histogram.cells] = game.counts / game.people
+            reached = joint_metrics(p, game.output(solution.profile), game.histogram.grid.axes)
             print(
-                f"{' x '.join(columns)}, {bins} bins, epsilon {epsilon:g}: {solution.seconds:.2f} s, "
-                f"{solution.rounds} rounds, KL {solution.kl:.5f}, protected {solution.protected} of {game.people}, "
-                f"equilibrium {solution.equilibrium}, worst loss {solution.worst_loss:.4f}", solution.settings, 
-                np.bincount(game.groups(solution.profile)[1], weights=solution.profile[game.groups(solution.profile)]),
+                f"{' x '.join(columns)}, {bins} bins, epsilon {epsilon:g}: {solution.seconds:.1f} s, "
+                f"KL {solution.kl:.5f}, TV {reached['tv']:.4f}, correlation lost {reached['correlation_loss']:.4f}, "
+                f"protected {solution.protected} of {game.people}, equilibrium {solution.equilibrium}, "
+                f"best restart {solution.settings['best_restart']}, "
+                f"certificate {certificate.holds} for {certificate.groups} groups in {seconds:.2f} s",
                 flush=True,
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -52,3 +52,26 @@ def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: Rando
         group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
         target = group * total + uniform(total, length, source)
         yield np.searchsorted(edges, target, side="right") % weights.shape[1]
+
+
+def draw_rows(
+    people: Ints, weights: Sequence[Ints], totals: Sequence[int], size: int, source: RandomBytes = os.urandom
+) -> Iterator[Ints]:
+    """The same for several axes, as rows of one bin per axis: a person, then on each axis a bin by their weights there.
+
+    ``weights[d][g]`` are group g's on axis d and sum to ``totals[d]``. All bins of a row are one person's, so relations
+    between the columns survive.
+    """
+    if sum(people.tolist()) > MOST or len(people) * max(totals) > MOST:
+        raise ValueError("there are too many people or groups to draw from exactly")
+    last_person = np.cumsum(people)
+    shifts = np.arange(len(people))[:, None]
+    edges = [(np.cumsum(w, axis=1) + t * shifts).ravel() for w, t in zip(weights, totals, strict=True)]
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
+        row = np.empty((length, len(weights)), dtype=np.int64)
+        for axis, (edge, total) in enumerate(zip(edges, totals, strict=True)):
+            target = group * total + uniform(total, length, source)
+            row[:, axis] = np.searchsorted(edge, target, side="right") % weights[axis].shape[1]
+        yield row

@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 
 import numpy as np
@@ -21,6 +22,7 @@ from equinoise.errors import check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
+from equinoise.solvers.joint_starts import joint_starts
 from equinoise.solvers.solution import G, Round, Solution
 
 Play = Callable[[Ints, Ints, int], int]
@@ -53,6 +55,11 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
             block, alike = min(4 * block, largest), 0
 
 
+def compile_for(game: Game | JointGame) -> None:
+    """Compile what plays the rounds: on the first run ever that takes a while, which is not solving."""
+    import_module(f"equinoise.solvers.{'joint_moves' if isinstance(game, JointGame) else 'moves'}")
+
+
 def playing(game: Game) -> Play:
     """How a round is played on one axis."""
     from equinoise.solvers.moves import play_round
@@ -83,11 +90,11 @@ def playing_jointly(game: JointGame) -> Play:
     ones, twos = np.divmod(game.histogram.cells, math.prod(kernel.shape[kernel.split :]))
 
     def play(profile: Ints, order: Ints, block: int) -> int:
-        state = game.state(profile)
+        sums = game.sums(profile)
         moves = play_round(
             game.closeness.kind, rows, begins, shape, game.bins, kernel.split, ones, twos, profile, order,
-            game.counts, float(kernel.total), state.sums.copy(), condition.upper, condition.lower,
-            game.unprotected(state), game.excess(state.sums), game.tolerance, block,
+            game.counts, float(kernel.total), sums, condition.upper, condition.lower,
+            game.excess(sums), game.tolerance, block,
         )  # fmt: skip
         return int(moves)
 
@@ -98,8 +105,11 @@ def starts(game: Game | JointGame, restarts: int, seed: int) -> Iterator[tuple[I
     """Start and order of every restart.
 
     The first is everyone at the largest scale, cells ascending, if that protects everyone: then so does its end.
-    The others are seeded random profiles visited in seeded random order.
+    The others are seeded random profiles visited in seeded random order (on joint grids, see ``joint_starts``).
     """
+    if isinstance(game, JointGame):
+        yield from joint_starts(game, restarts, seed)
+        return
     largest = game.largest_scale_profile()
     protecting = game.payoff(largest).protected == game.people
     if protecting:
@@ -128,7 +138,7 @@ def best_response(
     """
     check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
     check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
-    import equinoise.solvers.moves  # noqa: F401  (compiles on the first run ever, which is not solving)
+    compile_for(game)
 
     began = time.perf_counter()
     played = 0

@@ -1,7 +1,8 @@
 """Looking at the cells of a joint grid, compiled: rows as products, sums, and whether a move keeps people protected.
 
-The largest and the smallest row of every cell decide that. They are kept as bounds: right when a group appears, too
-wide after one is gone, and put right in the cells where a candidate would fail by them.
+Most people are protected most of the time. For them the largest and the smallest row of every cell decide, kept as
+bounds: right when a group appears, too wide after one is gone, and put right in the cells where a candidate would fail
+by them. The few groups that are not protected are looked at one by one, first in the cell that failed last.
 """
 
 from __future__ import annotations
@@ -9,6 +10,11 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, compiled
+
+GUARDED, EXPOSED = 1, 2
+"""What a group is: protected or not; 0 where there is none."""
+
+KEPT, MOVER_OUT, LOST = 0, 1, 2
 
 GRID = f"{FLOATS},{INDICES},{INDICES},{TABLE}"
 """The rows of all axes, choices and bins one after the other; where each axis begins; its bins; people's bins."""
@@ -47,31 +53,36 @@ def place_of(shape, x, place):  # type: ignore[no-untyped-def]
         x //= shape[axis]
 
 
-@compiled(f"UniTuple(float64,5)({GRID},{TABLE},int64,int64,int64,int64,int64,{INDICES})")
-def look_at(rows, begins, shape, bins, profile, x, position, old, new, block, place):  # type: ignore[no-untyped-def]
-    """A cell, group by group: its largest and smallest row now, and its sum, largest and smallest row after a move."""
+MOVE = f"{TABLE},{FLOATS},int64,int64,int64,int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS}"
+"""The profile and S before a move; who moves from which scale to which, how many; the two factors of either row."""
+
+
+@compiled(f"UniTuple(float64,5)({GRID},{TABLE},{TABLE},int64,int64,int64,int64,int64)")
+def look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block):  # type: ignore[no-untyped-def]
+    """A cell, group by group: the guarded groups' largest and smallest row now; its sum and those two after a move."""
+    place = np.empty(shape.shape[0], np.int64)
     place_of(shape, x, place)
     largest, smallest, total, most, least = 0.0, np.inf, 0.0, 0.0, np.inf
     for k in range(profile.shape[0]):
         for v in range(profile.shape[1]):
-            before = after = profile[k, v]
+            after = profile[k, v]
             if k == position:
                 after += block * (v == new) - block * (v == old)
-            if before == 0 and after == 0:
+            if after == 0 and status[k, v] == 0:
                 continue
             weight = weight_at(rows, begins, shape, bins, k, v, place)
             total += after * weight
-            if before > 0:
+            if status[k, v] == GUARDED:
                 largest, smallest = max(largest, weight), min(smallest, weight)
-            if after > 0:
-                most, least = max(most, weight), min(least, weight)
+                if after > 0:
+                    most, least = max(most, weight), min(least, weight)
     return largest, smallest, total, most, least
 
 
-@compiled(f"UniTuple(int64,2)({FLOATS},{FLOATS},int64)")
-def reach(old, new, length):  # type: ignore[no-untyped-def]
+@compiled(f"UniTuple(int64,2)({FLOATS},{FLOATS})")
+def reach(old, new):  # type: ignore[no-untyped-def]
     """The part of a factor in which either row is not zero."""
-    low, high = 0, length
+    low, high = 0, old.shape[0]
     while low < high and old[low] == 0 and new[low] == 0:
         low += 1
     while high > low and old[high - 1] == 0 and new[high - 1] == 0:
@@ -79,24 +90,44 @@ def reach(old, new, length):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@compiled(
-    f"boolean({GRID},{TABLE},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,int64,int64,int64,int64,int64,"
-    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{INDICES},{INDICES})"
-)
-def keeps_everyone(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, old, new, block,
-    length, width, old_one, old_two, new_one, new_two, place, limiting,
+@compiled(f"int64({GRID},{MOVE},{TABLE},float64,float64,{FLOATS},{FLOATS},int64)")
+def first_failing(  # type: ignore[no-untyped-def]
+    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
+    status, upper, lower, one, two, hint,
 ):  # fmt: skip
-    """Whether a move leaves everyone protected who are so now; ``limiting`` remembers the cell that said no."""
-    low, high = reach(old_two, new_two, width)
-    for line in range(-1, length):
-        # The cell that said no last time comes first, then line by line what either row reaches.
+    """A cell in which someone with the row ``one x two`` is not protected after a move, or -1; ``hint`` comes first."""
+    width = two.shape[0]
+    for step in range(-1, one.shape[0] * width):
+        x = hint if step < 0 else step
+        if x < 0:
+            continue
+        i, j = x // width, x % width
+        row, total = one[i] * two[j], sums[x] + block * (new_one[i] * new_two[j] - old_one[i] * old_two[j])
+        if total < CANCELLED * sums[x]:
+            total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
+        if row > upper * total or row < lower * total:
+            return x
+    return -1
+
+
+@compiled(f"int64({GRID},{MOVE},{TABLE},{FLOATS},{FLOATS},float64,float64,boolean,{INDICES})")
+def judge(  # type: ignore[no-untyped-def]
+    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
+    status, largest, smallest, upper, lower, strict, limiting,
+):  # fmt: skip
+    """Whether a move leaves every guarded group protected (else LOST) and those who move, too (else MOVER_OUT).
+
+    ``strict`` says that the second is as bad as the first. ``limiting`` remembers the cell that said no: it comes first
+    the next time, then line by line what either row reaches. Elsewhere nothing changes.
+    """
+    width, verdict = old_two.shape[0], KEPT
+    low, high = reach(old_two, new_two) if lower == 0 else (0, width)
+    for line in range(-1, old_one.shape[0]):
         begin, end, one = low, high, line
         if line < 0:
-            one = limiting[0] // width
-            begin = limiting[0] % width
+            one, begin = limiting[0] // width, limiting[0] % width
             end = begin + 1
-        elif old_one[one] == 0 and new_one[one] == 0:
+        elif lower == 0 and old_one[one] == 0 and new_one[one] == 0:
             continue
         base, suspicious = one * width, False
         was, now = block * old_one[one], block * new_one[one]
@@ -104,78 +135,58 @@ def keeps_everyone(  # type: ignore[no-untyped-def]
             x = base + two
             row = new_one[one] * new_two[two]
             total = sums[x] + (now * new_two[two] - was * old_two[two])
-            most = upper * total
+            most, least = upper * total, lower * total
             suspicious |= (
-                (largest[x] > most) | (row > most) | (min(smallest[x], row) < lower * total)
+                (largest[x] > most) | (row > most) | (smallest[x] < least) | (row < least)
                 | (total < CANCELLED * sums[x])
             )  # fmt: skip
-        if not suspicious:
-            continue
-        for two in range(begin, end):
+        for two in range(begin, end if suspicious else begin):
             x = base + two
             row = new_one[one] * new_two[two]
             total = sums[x] + (now * new_two[two] - was * old_two[two])
-            if total >= CANCELLED * sums[x]:
-                if row > upper * total or row < lower * total:
+            cancelled = total < CANCELLED * sums[x]
+            if cancelled:
+                total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
+            if row > upper * total or row < lower * total:
+                verdict = MOVER_OUT
+                if strict:
                     limiting[0] = x
-                    return False
-                if largest[x] <= upper * total and smallest[x] >= lower * total:
-                    continue
-            largest[x], least_now, anew, most, least = look_at(
-                rows, begins, shape, bins, profile, x, position, old, new, block, place
+                    return verdict
+            if largest[x] <= upper * total and smallest[x] >= lower * total:
+                continue
+            largest[x], smallest[x], _, most, least = look_at(
+                rows, begins, shape, bins, profile, status, x, position, old, new, block
             )
-            if lower > 0:
-                smallest[x] = least_now
-            if total < CANCELLED * sums[x]:
-                total = anew
-            if most > upper * total or (lower > 0 and least < lower * total):
+            if most > upper * total or least < lower * total:
                 limiting[0] = x
-                return False
-    return True
+                return LOST
+    return verdict
 
 
-@compiled(f"boolean({GRID},int64,int64,{TABLE},{FLOATS},float64,float64)")
-def outside(rows, begins, shape, bins, position, v, places, totals, upper, lower):  # type: ignore[no-untyped-def]
-    """Whether someone with this row is unprotected in any of these cells."""
-    for i in range(totals.shape[0]):
-        weight = weight_at(rows, begins, shape, bins, position, v, places[i])
-        if weight > upper * totals[i] or weight < lower * totals[i]:
-            return True
-    return False
-
-
-@compiled(
-    f"int64({GRID},{TABLE},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,int64,int64,int64,int64,int64,"
-    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{INDICES},int64)"
-)
-def unprotected_after(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, old, new, block,
-    length, width, old_one, old_two, new_one, new_two, place, most,
+@compiled(f"int64({GRID},{MOVE},{TABLE},{TABLE},float64,float64,int64,int64,boolean)")
+def exposed_after(  # type: ignore[no-untyped-def]
+    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
+    status, witness, upper, lower, split, enough, everyone,
 ):  # fmt: skip
-    """People outside the condition after a move (or more than ``most``): groups are looked at where a bound fails."""
-    places, totals, failing = np.empty((sums.shape[0], shape.shape[0]), np.int64), np.empty(sums.shape[0]), 0
-    for one in range(length):
-        for two in range(width):
-            x = one * width + two
-            row = new_one[one] * new_two[two]
-            total = sums[x] + block * (row - old_one[one] * old_two[two])
-            if total < CANCELLED * sums[x]:
-                total = look_at(rows, begins, shape, bins, profile, x, position, old, new, block, place)[2]
-            if max(largest[x], row) > upper * total or min(smallest[x], row) < lower * total:
-                place_of(shape, x, places[failing])
-                totals[failing] = total
-                failing += 1
+    """People not protected after a move (stops above ``enough``): those who are not now, or anyone; not who moves."""
     people = 0
-    for k in range(profile.shape[0] if failing > 0 else 0):
+    one, two = np.empty(old_one.shape[0]), np.empty(old_two.shape[0])
+    for k in range(profile.shape[0]):
         for v in range(profile.shape[1]):
-            count = profile[k, v]
-            if k == position:
-                count += block * (v == new) - block * (v == old)
-            if count > 0 and outside(
-                rows, begins, shape, bins, k, v, places[:failing], totals[:failing], upper, lower
-            ):  # fmt: skip
-                people += count
-                if people > most:
+            if status[k, v] != EXPOSED and not (everyone and status[k, v] == GUARDED):
+                continue
+            left = profile[k, v] - block * (k == position and v == old)
+            if left == 0:
+                continue
+            factor(rows, begins, shape, bins, k, v, 0, split, one)
+            factor(rows, begins, shape, bins, k, v, split, shape.shape[0], two)
+            failing = first_failing(
+                rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one,
+                new_two, status, upper, lower, one, two, witness[k, v],
+            )  # fmt: skip
+            if failing >= 0:
+                people += left
+                if people > enough:
                     return people
     return people
 
@@ -191,15 +202,32 @@ def appear(one, two, largest, smallest):  # type: ignore[no-untyped-def]
             smallest[x] = min(smallest[x], row)
 
 
-@compiled(f"void({GRID},{TABLE},int64,int64,{FLOATS},{FLOATS})")
-def extremes(rows, begins, shape, bins, profile, split, width, largest, smallest):  # type: ignore[no-untyped-def]
-    """The largest and the smallest row among the occupied groups, cell by cell."""
-    largest[:] = 0.0
-    smallest[:] = np.inf
-    one, two = np.empty(largest.shape[0] // width), np.empty(width)
+@compiled(f"int64({GRID},{TABLE},{FLOATS},{TABLE},{TABLE},{FLOATS},{FLOATS},float64,float64,int64,int64,int64,boolean)")
+def look_again(  # type: ignore[no-untyped-def]
+    rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
+    length, width, everyone,
+):  # fmt: skip
+    """Who is protected now, of those who were not or of everyone; gives the people who are not."""
+    one, two, none_one, none_two = np.empty(length), np.empty(width), np.zeros(length), np.zeros(width)
+    if everyone:
+        largest[:] = 0.0
+        smallest[:] = np.inf
+    people = 0
     for k in range(profile.shape[0]):
         for v in range(profile.shape[1]):
-            if profile[k, v] > 0:
+            if profile[k, v] == 0:
+                status[k, v] = 0
+            elif everyone or status[k, v] != GUARDED:
                 factor(rows, begins, shape, bins, k, v, 0, split, one)
                 factor(rows, begins, shape, bins, k, v, split, shape.shape[0], two)
-                appear(one, two, largest, smallest)
+                failing = first_failing(
+                    rows, begins, shape, bins, profile, sums, k, v, v, 0, none_one, none_two, none_one, none_two,
+                    status, upper, lower, one, two, witness[k, v],
+                )  # fmt: skip
+                if failing < 0:
+                    status[k, v] = GUARDED
+                    appear(one, two, largest, smallest)
+                else:
+                    status[k, v], witness[k, v] = EXPOSED, failing
+                    people += profile[k, v]
+    return people

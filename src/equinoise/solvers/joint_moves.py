@@ -11,7 +11,17 @@ import math
 
 import numpy as np
 
-from equinoise.solvers.joint_cells import GRID, appear, extremes, factor, keeps_everyone, look_at, unprotected_after
+from equinoise.solvers.joint_cells import (
+    GRID,
+    KEPT,
+    LOST,
+    exposed_after,
+    factor,
+    first_failing,
+    judge,
+    look_again,
+    look_at,
+)
 from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, add_exactly, compiled, fall_of_js
 from equinoise.utility import JS, KL
 
@@ -62,17 +72,21 @@ def multiply_exactly(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(
-    f"UniTuple(int64,2)(int64,{GRID},int64,int64,int64,{INDICES},{INDICES},{TABLE},{FLOATS},float64,{FLOATS},"
-    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64,int64,int64,{TABLE},"
-    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{INDICES})"
+    f"UniTuple(int64,2)(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{TABLE},{TABLE},{TABLE},{FLOATS},float64,"
+    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64,int64,int64,"
+    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS})"
 )
 def respond(  # type: ignore[no-untyped-def]
-    kind, rows, begins, shape, bins, split, length, width, ones, twos, profile, counts, total, sums,
-    near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance, position, scale, block, limiting,
-    old_one, old_two, new_one, new_two, then, change, place,
+    kind, rows, begins, shape, bins, split, ones, twos, profile, status, witness, limiting, counts, total,
+    sums, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance, position, scale, block,
+    old_one, old_two, new_one, new_two, then, change,
 ):  # fmt: skip
-    """Best scale for ``block`` people of (position, scale) moving together, and who is unprotected then."""
-    best, best_gain, best_unprotected = scale, 0.0, unprotected
+    """Best scale for ``block`` people of (position, scale) moving together, and whether that costs someone protection.
+
+    Staying is the first candidate, then the scales ascending; a later one must beat the best so far, by a protected
+    person or by more than the tolerance.
+    """
+    best, best_gain, best_unprotected, losing = scale, 0.0, unprotected, 0
     for v in range(profile.shape[1]):
         if v == scale:
             continue
@@ -84,32 +98,43 @@ def respond(  # type: ignore[no-untyped-def]
             bound += slopes[k] * change[k]
         if best_unprotected == 0 and bound <= best_gain + tolerance * block:
             continue
-        for k in range(counts.shape[0]):
-            then[k] = near[k] + change[k]
-            if then[k] < CANCELLED * near[k]:
-                x = ones[k] * width + twos[k]
-                then[k] = look_at(rows, begins, shape, bins, profile, x, position, scale, v, block, place)[2]
+        then[:] = near + change
+        for lost in np.flatnonzero(then < CANCELLED * near):
+            x = ones[lost] * new_two.shape[0] + twos[lost]
+            then[lost] = look_at(rows, begins, shape, bins, profile, status, x, position, scale, v, block)[2]
         gain = fall(kind, counts, total, near, then, change)
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
-        if best_unprotected == 0 and gain <= best_gain + tolerance * block:
-            continue  # nobody is left to protect, and it is no closer
+        # What is enough to be better: as many unprotected people as the best so far if it is closer, else fewer.
+        enough = best_unprotected if gain > best_gain + tolerance * block else best_unprotected - 1
         after = 0
-        if unprotected > 0:
-            after = unprotected_after(
-                rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, scale, v, block,
-                length, width, old_one, old_two, new_one, new_two, place, best_unprotected,
+        if unprotected > 0 and enough >= 0:
+            after = exposed_after(
+                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
+                new_two, status, witness, upper, lower, split, enough, False,
             )  # fmt: skip
-            if after > best_unprotected:
-                continue
-        elif not keeps_everyone(
-            rows, begins, shape, bins, profile, sums, largest, smallest, upper, lower, position, scale, v, block,
-            length, width, old_one, old_two, new_one, new_two, place, limiting[position, v : v + 1],
-        ):  # fmt: skip
+        if after > enough:
             continue
-        if after < best_unprotected or gain > best_gain + tolerance * block:
-            best, best_gain, best_unprotected = v, gain, after
-    return best, best_unprotected
+        verdict = judge(
+            rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one, new_two,
+            status, largest, smallest, upper, lower, after + block > enough, limiting[position, v : v + 1],
+        )  # fmt: skip
+        if verdict == LOST and after < enough:
+            after = exposed_after(
+                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
+                new_two, status, witness, upper, lower, split, enough, True,
+            )  # fmt: skip
+            after += block * (first_failing(
+                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
+                new_two, status, upper, lower, new_one, new_two, limiting[position, v],
+            ) >= 0)  # fmt: skip
+        elif verdict == LOST:
+            continue
+        elif verdict != KEPT:
+            after += block
+        if after <= enough:
+            best, best_gain, best_unprotected, losing = v, gain, after, int(verdict == LOST)
+    return best, losing
 
 
 @compiled(f"void(int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS})")
@@ -131,34 +156,36 @@ def add_up(block, old_one, old_two, new_one, new_two, sums, high, low):  # type:
 
 
 @compiled(
-    f"int64(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},float64,float64,int64,"
+    f"int64(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},float64,float64,"
     "float64,float64,int64)"
 )
 def play_round(  # type: ignore[no-untyped-def]
     kind, rows, begins, shape, bins, split, ones, twos, profile, order, counts, total, sums, upper, lower,
-    unprotected, excess, tolerance, limit,
+    excess, tolerance, limit,
 ):  # fmt: skip
     """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
 
     The order and the rule are those of the game on one axis (:func:`equinoise.solvers.moves.play_round`).
     """
-    length, width = 1, 1
-    for axis in range(shape.shape[0]):
-        if axis < split:
-            length *= shape[axis]
-        else:
-            width *= shape[axis]
-    largest, smallest = np.empty(sums.shape[0]), np.empty(sums.shape[0])
-    extremes(rows, begins, shape, bins, profile, split, width, largest, smallest)
-    high, low = sums.copy(), np.zeros(sums.shape[0])
+    length = 1
+    for axis in range(split):
+        length *= shape[axis]
+    width = sums.shape[0] // length
     old_one, new_one, old_two, new_two = np.empty(length), np.empty(length), np.empty(width), np.empty(width)
-    near, then, change = np.empty(counts.shape[0]), np.empty(counts.shape[0]), np.empty(counts.shape[0])
-    slopes, place = np.empty(counts.shape[0]), np.empty(shape.shape[0], np.int64)
-    limiting = np.empty((profile.shape[0], profile.shape[1]), np.int64)
+    near, then, change, slopes = (
+        np.empty_like(counts), np.empty_like(counts), np.empty_like(counts), np.empty_like(counts)
+    )  # fmt: skip
     for k in range(counts.shape[0]):
         near[k] = sums[ones[k] * width + twos[k]]
-        limiting[k, :] = ones[k] * width + twos[k]
     find_slopes(kind, counts, total, near, slopes)
+    status, witness, limiting = np.zeros_like(profile), np.empty_like(profile), np.empty_like(profile)
+    for k in range(counts.shape[0]):
+        witness[k, :] = limiting[k, :] = ones[k] * width + twos[k]
+    largest, smallest, high, low = np.empty_like(sums), np.empty_like(sums), sums.copy(), np.zeros_like(sums)
+    unprotected = look_again(
+        rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
+        length, width, True,
+    )  # fmt: skip
     moves = 0
     waiting = np.empty(profile.shape[1], np.int64)
     for position in order:
@@ -168,22 +195,23 @@ def play_round(  # type: ignore[no-untyped-def]
                 block = min(limit, waiting[scale])
                 factor(rows, begins, shape, bins, position, scale, 0, split, old_one)
                 factor(rows, begins, shape, bins, position, scale, split, shape.shape[0], old_two)
-                best, after = respond(
-                    kind, rows, begins, shape, bins, split, length, width, ones, twos, profile, counts, total, sums,
-                    near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance,
-                    position, scale, block, limiting, old_one, old_two, new_one, new_two, then, change, place,
+                best, losing = respond(
+                    kind, rows, begins, shape, bins, split, ones, twos, profile, status, witness, limiting, counts,
+                    total, sums, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance,
+                    position, scale, block, old_one, old_two, new_one, new_two, then, change,
                 )  # fmt: skip
                 if best == scale:
                     break
                 factor(rows, begins, shape, bins, position, best, 0, split, new_one)
                 factor(rows, begins, shape, bins, position, best, split, shape.shape[0], new_two)
-                if profile[position, best] == 0:
-                    appear(new_one, new_two, largest, smallest)
                 profile[position, scale] -= block
                 profile[position, best] += block
                 waiting[scale] -= block
-                unprotected = after
                 add_up(block, old_one, old_two, new_one, new_two, sums, high, low)
+                unprotected = look_again(
+                    rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
+                    length, width, losing > 0,
+                )  # fmt: skip
                 for k in range(counts.shape[0]):
                     change[k] = block * (new_one[ones[k]] * new_two[twos[k]] - old_one[ones[k]] * old_two[twos[k]])
                     then[k] = sums[ones[k] * width + twos[k]]
