@@ -97,16 +97,23 @@ def first_failing(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """A cell in which someone with the row ``one x two`` is not protected after a move, or -1; ``hint`` comes first."""
     width = two.shape[0]
-    for step in range(-1, one.shape[0] * width):
-        x = hint if step < 0 else step
-        if x < 0:
-            continue
-        i, j = x // width, x % width
-        row, total = one[i] * two[j], sums[x] + block * (new_one[i] * new_two[j] - old_one[i] * old_two[j])
-        if total < CANCELLED * sums[x]:
-            total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
-        if row > upper * total or row < lower * total:
-            return x
+    for line in range(-1, one.shape[0]):
+        i, begin, end = line, 0, width
+        if line < 0:
+            i, begin = hint // width, hint % width
+            end = begin + 1
+        base, suspicious = i * width, False
+        was, now = block * old_one[i], block * new_one[i]
+        for j in range(begin, end):
+            row, total = one[i] * two[j], sums[base + j] + (now * new_two[j] - was * old_two[j])
+            suspicious |= (row > upper * total) | (row < lower * total) | (total < CANCELLED * sums[base + j])
+        for j in range(begin, end if suspicious else begin):
+            x = base + j
+            row, total = one[i] * two[j], sums[x] + (now * new_two[j] - was * old_two[j])
+            if total < CANCELLED * sums[x]:
+                total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
+            if row > upper * total or row < lower * total:
+                return x
     return -1
 
 
