@@ -15,7 +15,7 @@ import numpy as np
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
 
-SPARE = (2.0, 4.0, 1.5, 8.0, 3.0, 6.0)
+SPARE = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
 """How many times the protection that is needed a neighbourhood must offer, run by run; over and over."""
 
 
