@@ -17,47 +17,12 @@ from numpy.typing import NDArray
 from equinoise.errors import BadInput, check
 from equinoise.game import Payoff
 from equinoise.grid import Floats, Ints, JointHistogram
+from equinoise.joint_groups import Exposed, Groups
 from equinoise.joint_noise import JointKernel
+from equinoise.joint_responses import response
 from equinoise.joint_utility import JointUtility, named_jointly
 from equinoise.privacy import LEAST_EPSILON, Condition
 from equinoise.utility import LINEAR
-
-CANCELLED = 2.0**-8
-"""A sum that falls below this share of itself by a move is added up anew."""
-
-
-@dataclass(frozen=True, eq=False)
-class Groups:
-    """A profile's groups and everything that moves are judged by: two factors per row, S, and S's extremes.
-
-    ``positions`` say which occupied cell, ``scales`` which choice; people of one group are interchangeable.
-    """
-
-    positions: Ints
-    scales: Ints
-    people: Ints
-    first: Floats
-    second: Floats
-    sums: Floats
-
-    def row(self, group: int) -> Floats:
-        """One group's row over all cells."""
-        return np.asarray(np.multiply.outer(self.first[group], self.second[group]).ravel())
-
-    @cached_property
-    def extremes(self) -> tuple[Floats, Floats]:
-        """The largest and the smallest row, cell by cell."""
-        largest, smallest = np.zeros(len(self.sums)), np.full(len(self.sums), np.inf)
-        for group in range(len(self.people)):
-            row = self.row(group)
-            np.maximum(largest, row, out=largest)
-            np.minimum(smallest, row, out=smallest)
-        return largest, smallest
-
-    def at(self, cells: Ints) -> Floats:
-        """Every group's row in a few cells."""
-        one, two = np.divmod(cells, self.second.shape[1])
-        return self.first[:, one] * self.second[:, two]
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,15 +154,28 @@ class JointGame:
         return Payoff(self.people - self.unprotected(state), utility)
 
     def unprotected(self, state: Groups) -> int:
-        """People outside the condition: groups are looked at only in cells where the largest or smallest row fails."""
-        failing = self._failing(*state.extremes, state.sums)
-        return int(state.people[self._outside(state.at(failing), state.sums[failing])].sum())
+        """People outside the condition."""
+        return int(state.people[self.exposed(state).groups].sum())
 
-    def _failing(self, largest: Floats, smallest: Floats, sums: Floats) -> Ints:
+    def exposed(self, state: Groups) -> Exposed:
+        """The groups outside the condition: looked for only in cells where the largest or smallest row fails."""
+        cells, rows = np.full(len(state.people), -1), np.zeros(len(state.people))
+        for block in state.blocks(self.failing(*state.extremes, state.sums)):
+            here, sums = state.at(block), state.sums[block]
+            beyond = np.maximum(here - self.condition.upper * sums, self.condition.lower * sums - here)
+            worst = beyond.argmax(axis=1)
+            found = np.flatnonzero((cells < 0) & (beyond.max(axis=1) > 0))
+            cells[found], rows[found] = block[worst[found]], here[found, worst[found]]
+        groups = np.flatnonzero(cells >= 0)
+        return Exposed(groups, cells[groups], rows[groups])
+
+    def failing(self, largest: Floats, smallest: Floats, sums: Floats) -> Ints:
+        """The cells in which these rows are not all within the condition."""
         upper, lower = self.condition.upper * sums, self.condition.lower * sums
         return np.flatnonzero((largest > upper) | (smallest < lower))
 
-    def _outside(self, rows: Floats, sums: Floats) -> NDArray[np.bool_]:
+    def outside(self, rows: Floats, sums: Floats) -> NDArray[np.bool_]:
+        """Which of these rows are not, in any of these cells."""
         return np.asarray(((rows > self.condition.upper * sums) | (rows < self.condition.lower * sums)).any(axis=1))
 
     def losses(self, profile: Ints) -> Floats:
@@ -218,57 +196,11 @@ class JointGame:
     def best_response(self, profile: Ints, position: int, scale: int) -> int:
         """The best scale for one person now in (position, scale), everyone else staying; as in the one-axis game."""
         state = self.state(profile)
-        return self._response(state, position, scale, self.unprotected(state))
+        return response(self, state, self.exposed(state), position, scale)
 
     def is_equilibrium(self, profile: Ints) -> bool:
         """Whether no single person can raise the payoff by changing scale, checked for every occupied pair."""
         state = self.state(self.check_profile(profile))
-        unprotected = self.unprotected(state)
+        exposed = self.exposed(state)
         pairs = zip(state.positions.tolist(), state.scales.tolist(), strict=True)
-        return all(self._response(state, position, scale, unprotected) == scale for position, scale in pairs)
-
-    def _response(self, state: Groups, position: int, scale: int, unprotected: int) -> int:
-        """Staying is the first candidate, then the scales ascending; a later one must beat the best so far, by a
-        protected person or by more than the tolerance in utility."""
-        best, best_gain = scale, 0.0
-        gains = self._gains(state, position, scale)
-        for other in range(self.choices):
-            gain = gains[other]
-            if other == scale or (unprotected == 0 and gain <= best_gain + self.tolerance):
-                continue  # nobody is left to protect, and it is no closer
-            count = self._unprotected_after(state, position, scale, other)
-            if count < unprotected or (count == unprotected and gain > best_gain + self.tolerance):
-                best, best_gain, unprotected = other, gain, count
-        return best
-
-    def _gains(self, state: Groups, position: int, scale: int) -> list[float]:
-        """N times the fall of the divergence for every scale that one person may move to, as the payoff sees it."""
-        rows = np.ones((self.choices, len(self.counts)))
-        for axis, weights in enumerate(self.kernel.weights):
-            rows *= weights[:, self.bins[position, axis]][:, self.bins[:, axis]]
-        near, changes = self.near(state.sums), (rows - rows[scale]) / self.kernel.total
-        excess = self.excess(state.sums)
-        found = []
-        for change in changes:
-            gain = self.closeness.gain(self.counts, near, change)
-            if excess > 0 or gain < excess:
-                gain = min(excess, 0.0) - min(excess - gain, 0.0)
-            found.append(gain)
-        return found
-
-    def _unprotected_after(self, state: Groups, position: int, scale: int, other: int) -> int:
-        """People outside the condition once one person of (position, scale) is at ``other``."""
-        group = int(np.flatnonzero((state.positions == position) & (state.scales == scale))[0])
-        one, two = self.kernel.factors(np.array([other]), self.bins[[position]])
-        row = np.multiply.outer(one[0], two[0]).ravel().astype(np.float64)
-        people = state.people.copy()
-        people[group] -= 1
-        sums = state.sums + (row - state.row(group))
-        cancelled = np.flatnonzero(sums < CANCELLED * state.sums)
-        sums[cancelled] = people @ state.at(cancelled) + row[cancelled]
-        largest, smallest = state.extremes
-        failing = self._failing(np.maximum(largest, row), np.minimum(smallest, row), sums)
-        if len(failing) == 0:
-            return 0
-        others = int(people[self._outside(state.at(failing), sums[failing])].sum())
-        return others + int(self._outside(row[None, failing], sums[failing])[0])
+        return all(response(self, state, exposed, position, scale) == scale for position, scale in pairs)

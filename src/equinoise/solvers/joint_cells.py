@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from equinoise.solvers.joint_rows import GRID, PARTS, exact_sum, factor, place_of, weight_at
 from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, compiled
 
 GUARDED, EXPOSED = 1, 2
@@ -16,67 +17,25 @@ GUARDED, EXPOSED = 1, 2
 
 KEPT, MOVER_OUT, LOST = 0, 1, 2
 
-GRID = f"{FLOATS},{INDICES},{INDICES},{TABLE}"
-"""The rows of all axes, choices and bins one after the other; where each axis begins; its bins; people's bins."""
+MOVE = f"{TABLE},{FLOATS},{PARTS},int64,int64,int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS}"
+"""The profile, S and its parts before a move; who moves from which scale, how many; the two factors of either row."""
 
 
-@compiled(f"void({GRID},int64,int64,int64,int64,{FLOATS})")
-def factor(rows, begins, shape, bins, position, v, first, last, out):  # type: ignore[no-untyped-def]
-    """Product row over the axes from ``first`` to before ``last``; made in place, from behind."""
-    out[0] = 1.0
-    length = 1
-    for axis in range(first, last):
-        width = shape[axis]
-        begin = begins[axis] + (v * width + bins[position, axis]) * width
-        for a in range(length - 1, -1, -1):
-            weight = out[a]
-            for x in range(width):
-                out[a * width + x] = weight * rows[begin + x]
-        length *= width
-
-
-@compiled(f"float64({GRID},int64,int64,{INDICES})")
-def weight_at(rows, begins, shape, bins, position, v, place):  # type: ignore[no-untyped-def]
-    """One weight of a person's row: in the cell with these bins."""
-    weight = 1.0
-    for axis in range(shape.shape[0]):
-        width = shape[axis]
-        weight *= rows[begins[axis] + (v * width + bins[position, axis]) * width + place[axis]]
-    return weight
-
-
-@compiled(f"void({INDICES},int64,{INDICES})")
-def place_of(shape, x, place):  # type: ignore[no-untyped-def]
-    """The bins of a cell."""
-    for axis in range(shape.shape[0] - 1, -1, -1):
-        place[axis] = x % shape[axis]
-        x //= shape[axis]
-
-
-MOVE = f"{TABLE},{FLOATS},int64,int64,int64,int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS}"
-"""The profile and S before a move; who moves from which scale to which, how many; the two factors of either row."""
-
-
-@compiled(f"UniTuple(float64,5)({GRID},{TABLE},{TABLE},int64,int64,int64,int64,int64)")
-def look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block):  # type: ignore[no-untyped-def]
-    """A cell, group by group: the guarded groups' largest and smallest row now; its sum and those two after a move."""
+@compiled(f"UniTuple(float64,4)({GRID},{TABLE},{TABLE},int64,int64,int64,int64)")
+def look_at(rows, begins, shape, bins, profile, status, x, position, old, block):  # type: ignore[no-untyped-def]
+    """The guarded groups' largest and smallest row in a cell, now and after a move."""
     place = np.empty(shape.shape[0], np.int64)
     place_of(shape, x, place)
-    largest, smallest, total, most, least = 0.0, np.inf, 0.0, 0.0, np.inf
+    largest, smallest, most, least = 0.0, np.inf, 0.0, np.inf
     for k in range(profile.shape[0]):
         for v in range(profile.shape[1]):
-            after = profile[k, v]
-            if k == position:
-                after += block * (v == new) - block * (v == old)
-            if after == 0 and status[k, v] == 0:
+            if status[k, v] != GUARDED:
                 continue
             weight = weight_at(rows, begins, shape, bins, k, v, place)
-            total += after * weight
-            if status[k, v] == GUARDED:
-                largest, smallest = max(largest, weight), min(smallest, weight)
-                if after > 0:
-                    most, least = max(most, weight), min(least, weight)
-    return largest, smallest, total, most, least
+            largest, smallest = max(largest, weight), min(smallest, weight)
+            if k != position or v != old or profile[k, v] > block:
+                most, least = max(most, weight), min(least, weight)
+    return largest, smallest, most, least
 
 
 @compiled(f"UniTuple(int64,2)({FLOATS},{FLOATS})")
@@ -90,10 +49,10 @@ def reach(old, new):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@compiled(f"int64({GRID},{MOVE},{TABLE},float64,float64,{FLOATS},{FLOATS},int64)")
+@compiled(f"int64({GRID},{MOVE},float64,float64,{FLOATS},{FLOATS},int64)")
 def first_failing(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
-    status, upper, lower, one, two, hint,
+    rows, begins, shape, bins, profile, sums, parts, position, old, block, old_one, old_two, new_one, new_two,
+    upper, lower, one, two, hint,
 ):  # fmt: skip
     """A cell in which someone with the row ``one x two`` is not protected after a move, or -1; ``hint`` comes first."""
     width = two.shape[0]
@@ -111,7 +70,8 @@ def first_failing(  # type: ignore[no-untyped-def]
             x = base + j
             row, total = one[i] * two[j], sums[x] + (now * new_two[j] - was * old_two[j])
             if total < CANCELLED * sums[x]:
-                total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
+                change = new_one[i] * new_two[j] - old_one[i] * old_two[j]
+                total = exact_sum(rows, begins, shape, bins, profile, parts, x, change, block)
             if row > upper * total or row < lower * total:
                 return x
     return -1
@@ -119,7 +79,7 @@ def first_failing(  # type: ignore[no-untyped-def]
 
 @compiled(f"int64({GRID},{MOVE},{TABLE},{FLOATS},{FLOATS},float64,float64,boolean,{INDICES})")
 def judge(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
+    rows, begins, shape, bins, profile, sums, parts, position, old, block, old_one, old_two, new_one, new_two,
     status, largest, smallest, upper, lower, strict, limiting,
 ):  # fmt: skip
     """Whether a move leaves every guarded group protected (else LOST) and those who move, too (else MOVER_OUT).
@@ -151,9 +111,9 @@ def judge(  # type: ignore[no-untyped-def]
             x = base + two
             row = new_one[one] * new_two[two]
             total = sums[x] + (now * new_two[two] - was * old_two[two])
-            cancelled = total < CANCELLED * sums[x]
-            if cancelled:
-                total = look_at(rows, begins, shape, bins, profile, status, x, position, old, new, block)[2]
+            if total < CANCELLED * sums[x]:
+                change = row - old_one[one] * old_two[two]
+                total = exact_sum(rows, begins, shape, bins, profile, parts, x, change, block)
             if row > upper * total or row < lower * total:
                 verdict = MOVER_OUT
                 if strict:
@@ -161,8 +121,8 @@ def judge(  # type: ignore[no-untyped-def]
                     return verdict
             if largest[x] <= upper * total and smallest[x] >= lower * total:
                 continue
-            largest[x], smallest[x], _, most, least = look_at(
-                rows, begins, shape, bins, profile, status, x, position, old, new, block
+            largest[x], smallest[x], most, least = look_at(
+                rows, begins, shape, bins, profile, status, x, position, old, block
             )
             if most > upper * total or least < lower * total:
                 limiting[0] = x
@@ -172,7 +132,7 @@ def judge(  # type: ignore[no-untyped-def]
 
 @compiled(f"int64({GRID},{MOVE},{TABLE},{TABLE},float64,float64,int64,int64,boolean)")
 def exposed_after(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one, new_two,
+    rows, begins, shape, bins, profile, sums, parts, position, old, block, old_one, old_two, new_one, new_two,
     status, witness, upper, lower, split, enough, everyone,
 ):  # fmt: skip
     """People not protected after a move (stops above ``enough``): those who are not now, or anyone; not who moves."""
@@ -188,8 +148,8 @@ def exposed_after(  # type: ignore[no-untyped-def]
             factor(rows, begins, shape, bins, k, v, 0, split, one)
             factor(rows, begins, shape, bins, k, v, split, shape.shape[0], two)
             failing = first_failing(
-                rows, begins, shape, bins, profile, sums, position, old, new, block, old_one, old_two, new_one,
-                new_two, status, upper, lower, one, two, witness[k, v],
+                rows, begins, shape, bins, profile, sums, parts, position, old, block, old_one, old_two, new_one,
+                new_two, upper, lower, one, two, witness[k, v],
             )  # fmt: skip
             if failing >= 0:
                 people += left
@@ -209,9 +169,11 @@ def appear(one, two, largest, smallest):  # type: ignore[no-untyped-def]
             smallest[x] = min(smallest[x], row)
 
 
-@compiled(f"int64({GRID},{TABLE},{FLOATS},{TABLE},{TABLE},{FLOATS},{FLOATS},float64,float64,int64,int64,int64,boolean)")
+@compiled(
+    f"int64({GRID},{TABLE},{FLOATS},{PARTS},{TABLE},{TABLE},{FLOATS},{FLOATS},float64,float64,int64,int64,int64,boolean)"
+)
 def look_again(  # type: ignore[no-untyped-def]
-    rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
+    rows, begins, shape, bins, profile, sums, parts, status, witness, largest, smallest, upper, lower, split,
     length, width, everyone,
 ):  # fmt: skip
     """Who is protected now, of those who were not or of everyone; gives the people who are not."""
@@ -228,8 +190,8 @@ def look_again(  # type: ignore[no-untyped-def]
                 factor(rows, begins, shape, bins, k, v, 0, split, one)
                 factor(rows, begins, shape, bins, k, v, split, shape.shape[0], two)
                 failing = first_failing(
-                    rows, begins, shape, bins, profile, sums, k, v, v, 0, none_one, none_two, none_one, none_two,
-                    status, upper, lower, one, two, witness[k, v],
+                    rows, begins, shape, bins, profile, sums, parts, k, v, 0, none_one, none_two, none_one, none_two,
+                    upper, lower, one, two, witness[k, v],
                 )  # fmt: skip
                 if failing < 0:
                     status[k, v] = GUARDED

@@ -11,21 +11,10 @@ import math
 
 import numpy as np
 
-from equinoise.solvers.joint_cells import (
-    GRID,
-    KEPT,
-    LOST,
-    exposed_after,
-    factor,
-    first_failing,
-    judge,
-    look_again,
-    look_at,
-)
-from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, add_exactly, compiled, fall_of_js
+from equinoise.solvers.joint_cells import KEPT, LOST, exposed_after, first_failing, judge, look_again
+from equinoise.solvers.joint_rows import GRID, PARTS, add_people, exact_sum, factor
+from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, compiled, fall_of_js
 from equinoise.utility import JS, KL
-
-HALVES = 2.0**27 + 1
 
 
 @compiled(f"float64(int64,{FLOATS},float64,{FLOATS},{FLOATS},{FLOATS})")
@@ -61,25 +50,15 @@ def find_slopes(kind, counts, total, near, slopes):  # type: ignore[no-untyped-d
             slopes[k] = 1 / total if counts[k] > s else 0.0
 
 
-@compiled("UniTuple(float64,2)(float64,float64)")
-def multiply_exactly(a, b):  # type: ignore[no-untyped-def]
-    """a times b, with what the product cannot hold as a second number."""
-    product = a * b
-    high_a, high_b = a * HALVES, b * HALVES
-    high_a, high_b = high_a - (high_a - a), high_b - (high_b - b)
-    low_a, low_b = a - high_a, b - high_b
-    return product, ((high_a * high_b - product) + high_a * low_b + low_a * high_b) + low_a * low_b
-
-
 @compiled(
     f"UniTuple(int64,2)(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{TABLE},{TABLE},{TABLE},{FLOATS},float64,"
-    f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64,int64,int64,"
+    f"{FLOATS},{PARTS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64,float64,float64,int64,int64,int64,"
     f"{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS})"
 )
 def respond(  # type: ignore[no-untyped-def]
     kind, rows, begins, shape, bins, split, ones, twos, profile, status, witness, limiting, counts, total,
-    sums, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance, position, scale, block,
-    old_one, old_two, new_one, new_two, then, change,
+    sums, parts, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance, position, scale,
+    block,     old_one, old_two, new_one, new_two, then, change,
 ):  # fmt: skip
     """Best scale for ``block`` people of (position, scale) moving together, and whether that costs someone protection.
 
@@ -100,8 +79,10 @@ def respond(  # type: ignore[no-untyped-def]
             continue
         then[:] = near + change
         for lost in np.flatnonzero(then < CANCELLED * near):
-            x = ones[lost] * new_two.shape[0] + twos[lost]
-            then[lost] = look_at(rows, begins, shape, bins, profile, status, x, position, scale, v, block)[2]
+            one, two = ones[lost], twos[lost]
+            step = new_one[one] * new_two[two] - old_one[one] * old_two[two]
+            x = one * new_two.shape[0] + two
+            then[lost] = exact_sum(rows, begins, shape, bins, profile, parts, x, step, block)
         gain = fall(kind, counts, total, near, then, change)
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
@@ -110,23 +91,23 @@ def respond(  # type: ignore[no-untyped-def]
         after = 0
         if unprotected > 0 and enough >= 0:
             after = exposed_after(
-                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
+                rows, begins, shape, bins, profile, sums, parts, position, scale, block, old_one, old_two, new_one,
                 new_two, status, witness, upper, lower, split, enough, False,
             )  # fmt: skip
         if after > enough:
             continue
         verdict = judge(
-            rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one, new_two,
+            rows, begins, shape, bins, profile, sums, parts, position, scale, block, old_one, old_two, new_one, new_two,
             status, largest, smallest, upper, lower, after + block > enough, limiting[position, v : v + 1],
         )  # fmt: skip
         if verdict == LOST and after < enough:
             after = exposed_after(
-                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
+                rows, begins, shape, bins, profile, sums, parts, position, scale, block, old_one, old_two, new_one,
                 new_two, status, witness, upper, lower, split, enough, True,
             )  # fmt: skip
             after += block * (first_failing(
-                rows, begins, shape, bins, profile, sums, position, scale, v, block, old_one, old_two, new_one,
-                new_two, status, upper, lower, new_one, new_two, limiting[position, v],
+                rows, begins, shape, bins, profile, sums, parts, position, scale, block, old_one, old_two, new_one,
+                new_two, upper, lower, new_one, new_two, limiting[position, v],
             ) >= 0)  # fmt: skip
         elif verdict == LOST:
             continue
@@ -137,8 +118,8 @@ def respond(  # type: ignore[no-untyped-def]
     return best, losing
 
 
-@compiled(f"void(int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS})")
-def add_up(block, old_one, old_two, new_one, new_two, sums, high, low):  # type: ignore[no-untyped-def]
+@compiled(f"void(int64,{FLOATS},{FLOATS},{FLOATS},{FLOATS},{FLOATS},{PARTS})")
+def add_up(block, old_one, old_two, new_one, new_two, sums, parts):  # type: ignore[no-untyped-def]
     """S after a move, kept in two parts so that nothing is lost however often it changes."""
     width = new_two.shape[0]
     for i in range(new_one.shape[0]):
@@ -146,13 +127,10 @@ def add_up(block, old_one, old_two, new_one, new_two, sums, high, low):  # type:
             continue
         for j in range(width):
             change = new_one[i] * new_two[j] - old_one[i] * old_two[j]
-            if change == 0:
-                continue
-            x = i * width + j
-            step, rest = multiply_exactly(change, float(block))
-            high[x], low[x] = add_exactly(high[x], low[x], step)
-            high[x], low[x] = add_exactly(high[x], low[x], rest)
-            sums[x] = high[x] + low[x]
+            if change != 0:
+                x = i * width + j
+                add_people(parts, x, change, block)
+                sums[x] = parts[0, x] + parts[1, x]
 
 
 @compiled(
@@ -181,9 +159,10 @@ def play_round(  # type: ignore[no-untyped-def]
     status, witness, limiting = np.zeros_like(profile), np.empty_like(profile), np.empty_like(profile)
     for k in range(counts.shape[0]):
         witness[k, :] = limiting[k, :] = ones[k] * width + twos[k]
-    largest, smallest, high, low = np.empty_like(sums), np.empty_like(sums), sums.copy(), np.zeros_like(sums)
+    largest, smallest, parts = np.empty_like(sums), np.empty_like(sums), np.zeros((3, sums.shape[0]))
+    parts[0, :] = sums
     unprotected = look_again(
-        rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
+        rows, begins, shape, bins, profile, sums, parts, status, witness, largest, smallest, upper, lower, split,
         length, width, True,
     )  # fmt: skip
     moves = 0
@@ -197,7 +176,7 @@ def play_round(  # type: ignore[no-untyped-def]
                 factor(rows, begins, shape, bins, position, scale, split, shape.shape[0], old_two)
                 best, losing = respond(
                     kind, rows, begins, shape, bins, split, ones, twos, profile, status, witness, limiting, counts,
-                    total, sums, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance,
+                    total, sums, parts, near, slopes, largest, smallest, upper, lower, unprotected, excess, tolerance,
                     position, scale, block, old_one, old_two, new_one, new_two, then, change,
                 )  # fmt: skip
                 if best == scale:
@@ -207,10 +186,10 @@ def play_round(  # type: ignore[no-untyped-def]
                 profile[position, scale] -= block
                 profile[position, best] += block
                 waiting[scale] -= block
-                add_up(block, old_one, old_two, new_one, new_two, sums, high, low)
+                add_up(block, old_one, old_two, new_one, new_two, sums, parts)
                 unprotected = look_again(
-                    rows, begins, shape, bins, profile, sums, status, witness, largest, smallest, upper, lower, split,
-                    length, width, losing > 0,
+                    rows, begins, shape, bins, profile, sums, parts, status, witness, largest, smallest, upper, lower,
+                    split, length, width, losing > 0,
                 )  # fmt: skip
                 for k in range(counts.shape[0]):
                     change[k] = block * (new_one[ones[k]] * new_two[twos[k]] - old_one[ones[k]] * old_two[twos[k]])
