@@ -131,11 +131,16 @@ def certify(
 
 def _pure(rows: NDArray[np.int64], sums: list[int], everyone: int, bound: Fraction) -> str | None:
     """What is wrong with the bound on every cell's ratio, for any of the rows; None if nothing is."""
+    return first_failure(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), everyone, bound)
+
+
+def first_failure(sums: list[int], most: list[int], least: list[int], everyone: int, bound: Fraction) -> str | None:
+    """The same, given the largest and the smallest weight of every cell."""
     p, q = bound.numerator, bound.denominator
-    for x, (s, most, least) in enumerate(zip(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), strict=True)):
-        if everyone * p * (s - most) < (everyone - 1) * q * s:
+    for x, (s, high, low) in enumerate(zip(sums, most, least, strict=True)):
+        if everyone * p * (s - high) < (everyone - 1) * q * s:
             return f"with someone, cell {x} is more than e^epsilon times as likely as without them"
-        if (everyone - 1) * p * s < everyone * q * (s - least):
+        if (everyone - 1) * p * s < everyone * q * (s - low):
             return f"without someone, cell {x} is more than e^epsilon times as likely as with them"
     return None
 

@@ -42,18 +42,33 @@ def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
 def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
     """``size`` independent draws, some at a time: a person uniformly, then a cell by that person's weights.
 
-    ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``. Each group's running
-    totals are shifted by g * total, so that one binary search serves all groups.
+    ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``.
     """
-    if sum(people.tolist()) > MOST or len(people) * total > MOST:
+    return (rows[:, 0] for rows in draw_rows(people, [weights], [total], size, source))
+
+
+def draw_rows(
+    people: Ints, weights: Sequence[Ints], totals: Sequence[int], size: int, source: RandomBytes = os.urandom
+) -> Iterator[Ints]:
+    """The same for several axes, as rows of one bin per axis: a person, then on each axis a bin by their weights there.
+
+    ``weights[d][g]`` are group g's on axis d and sum to ``totals[d]``. All bins of a row are one person's, so relations
+    between the columns survive. Each group's running totals are shifted by g times the total, so that one binary search
+    serves all groups.
+    """
+    if sum(people.tolist()) > MOST or len(people) * max(totals) > MOST:
         raise ValueError("there are too many people or groups to draw from exactly")
     last_person = np.cumsum(people)
-    edges = (np.cumsum(weights, axis=1) + total * np.arange(len(people))[:, None]).ravel()
+    shifts = np.arange(len(people))[:, None]
+    edges = [(np.cumsum(w, axis=1) + t * shifts).ravel() for w, t in zip(weights, totals, strict=True)]
     for start in range(0, size, _CHUNK):
         length = min(_CHUNK, size - start)
         group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
-        target = group * total + uniform(total, length, source)
-        yield np.searchsorted(edges, target, side="right") % weights.shape[1]
+        row = np.empty((length, len(weights)), dtype=np.int64)
+        for axis, (edge, total) in enumerate(zip(edges, totals, strict=True)):
+            target = group * total + uniform(total, length, source)
+            row[:, axis] = np.searchsorted(edge, target, side="right") % weights[axis].shape[1]
+        yield row
 
 
 def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:

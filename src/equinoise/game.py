@@ -17,6 +17,7 @@ import numpy as np
 
 from equinoise.errors import BadInput, check
 from equinoise.grid import Floats, Histogram, Ints
+from equinoise.metrics import kl
 from equinoise.noise import Kernel
 from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PURE, Condition, losses
 from equinoise.utility import LINEAR, Utility, named
@@ -131,6 +132,10 @@ class Game:
     def divergence(self, profile: Ints) -> float:
         """Of the output from the original, as the utility measures it: KL(p || q) unless another one is asked for."""
         return self._divergence(self.output(profile))
+
+    def kl(self, profile: Ints) -> float:
+        """KL(p || q), whatever the utility."""
+        return kl(self.histogram.counts / self.people, self.output(profile))
 
     def _divergence(self, q: Floats) -> float:
         return float(self.closeness.divergence(self.histogram.counts / self.people, q))

@@ -129,9 +129,18 @@ class Axis:
 
 @dataclass(frozen=True)
 class Grid:
-    """The cells that people live in and draws come out of: one axis per column."""
+    """The cells that people live in and draws come out of: one axis per column.
+
+    Cells of several axes are numbered row by row: the last axis runs fastest.
+    """
 
     axes: tuple[Axis, ...]
+
+    def __post_init__(self) -> None:
+        names = [axis.name for axis in self.axes]
+        for name in names:
+            if names.count(name) > 1:
+                raise BadInput(f"Column {name!r} is named twice. Name different columns.")
 
     @property
     def axis(self) -> Axis:
@@ -142,7 +151,20 @@ class Grid:
     @property
     def cells(self) -> int:
         """How many cells there are."""
-        return math.prod(axis.bins for axis in self.axes)
+        return math.prod(self.shape)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Bins of every axis."""
+        return tuple(axis.bins for axis in self.axes)
+
+    def bins_of(self, cells: Ints) -> Ints:
+        """The bin on every axis (columns of a table) of cells given by their numbers."""
+        return np.stack(np.unravel_index(cells, self.shape), axis=1).astype(np.int64)
+
+    def cells_of(self, bins: Ints) -> Ints:
+        """The other way round."""
+        return np.asarray(np.ravel_multi_index(tuple(np.asarray(bins).T), self.shape), dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,3 +178,32 @@ class Histogram:
     def people(self) -> int:
         """How many people there are in all."""
         return int(self.counts.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class JointHistogram:
+    """People per occupied cell of a grid with any number of axes: far fewer than there are cells.
+
+    ``cells`` ascend; ``counts`` are positive.
+    """
+
+    grid: Grid
+    cells: Ints
+    counts: Ints
+
+    @property
+    def people(self) -> int:
+        """How many people there are in all."""
+        return int(self.counts.sum())
+
+    @property
+    def bins(self) -> Ints:
+        """The bin of every occupied cell on every axis: occupied x axes."""
+        return self.grid.bins_of(self.cells)
+
+    def of_column(self, number: int) -> Histogram:
+        """The histogram of one column alone."""
+        axis = self.grid.axes[number]
+        counts = np.zeros(axis.bins, dtype=np.int64)
+        np.add.at(counts, self.bins[:, number], self.counts)
+        return Histogram(Grid((axis,)), counts)

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import combinations
+from typing import Any
+
 import numpy as np
 
-from equinoise.grid import Floats
+from equinoise.grid import Axis, Floats
 
 JACCARD_THRESHOLD = 0.001
 
@@ -66,3 +70,50 @@ def metrics(p: Floats, q: Floats, values: Floats) -> dict[str, float]:
         "cosine": cosine(p, q),
         "wasserstein": wasserstein(p, q, float(values[1] - values[0])),
     }
+
+
+def joint_metrics(p: Floats, q: Floats, axes: Sequence[Axis]) -> dict[str, Any]:
+    """Metrics over the cells of a joint grid (p and q flat), those of every column alone, and the loss of correlation.
+
+    ``correlation_loss`` is the largest absolute change of a Pearson correlation between two columns, both at the
+    cells' midpoints; None if a correlation is undefined because a column is constant.
+    """
+    shape = tuple(axis.bins for axis in axes)
+    original, output = p.reshape(shape), q.reshape(shape)
+    values = [axis.midpoints() for axis in axes]
+    return {
+        "kl": kl(p, q),
+        "js": js(p, q),
+        "tv": tv(p, q),
+        "jaccard": jaccard(p, q),
+        "cosine": cosine(p, q),
+        "correlation_loss": correlation_loss(original, output, values),
+        "columns": {
+            axis.name: metrics(_onto(original, (i,)), _onto(output, (i,)), values[i]) for i, axis in enumerate(axes)
+        },
+    }
+
+
+def correlation_loss(p: Floats, q: Floats, values: Sequence[Floats]) -> float | None:
+    """The largest absolute change of any two columns' Pearson correlation; None if one of them is undefined."""
+    changes = []
+    for pair in combinations(range(p.ndim), 2):
+        before, after = (correlation(_onto(d, pair), values[pair[0]], values[pair[1]]) for d in (p, q))
+        if before is None or after is None:
+            return None
+        changes.append(abs(before - after))
+    return max(changes, default=None)
+
+
+def correlation(p: Floats, a: Floats, b: Floats) -> float | None:
+    """Pearson's, of a distribution over a table whose rows have the values a and columns b; None if one is constant."""
+    rows, columns = p.sum(axis=1), p.sum(axis=0)
+    if np.count_nonzero(rows) < 2 or np.count_nonzero(columns) < 2:
+        return None
+    a, b = a - rows @ a, b - columns @ b
+    return float(a @ p @ b / np.sqrt((rows @ a**2) * (columns @ b**2)))
+
+
+def _onto(p: Floats, kept: tuple[int, ...]) -> Floats:
+    """The distribution of some columns alone."""
+    return np.asarray(p.sum(axis=tuple(i for i in range(p.ndim) if i not in kept)))

@@ -9,9 +9,11 @@ wants to leave. A round costs the same whatever the number of people.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 
 import numpy as np
@@ -19,7 +21,12 @@ import numpy as np
 from equinoise.errors import check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.solvers.solution import Round, Solution
+from equinoise.joint_game import JointGame
+from equinoise.solvers.joint_starts import joint_starts
+from equinoise.solvers.solution import G, Round, Solution
+
+Play = Callable[[Ints, Ints, int], int]
+"""Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
 
 RESTARTS = 8
 SINGLES_UP_TO = 4096
@@ -29,25 +36,17 @@ PATIENCE = 50
 MOST_ROUNDS = 100_000
 
 
-def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
+def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
     """Play round after round from a start; the last one yielded has no move left in it."""
-    from equinoise.solvers.moves import play_round
-
     profile = game.check_profile(start)
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
-    counts = game.histogram.counts.astype(np.float64)
+    play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
     most = int(game.histogram.counts.max())
     largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
-        sums = game.sums(profile)
-        gaps = game.closeness.features @ (counts - sums / game.kernel.total)
-        moves = play_round(
-            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
-            float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
-        )  # fmt: skip
-        yield Round(restart, number, int(moves), profile.copy())
+        moves = play(profile, order, block)
+        yield Round(restart, number, moves, profile.copy())
         if moves == 0:
             if block == 1:
                 return
@@ -56,12 +55,61 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, restart: int =
             block, alike = min(4 * block, largest), 0
 
 
-def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def compile_for(game: Game | JointGame) -> None:
+    """Compile what plays the rounds: on the first run ever that takes a while, which is not solving."""
+    import_module(f"equinoise.solvers.{'joint_moves' if isinstance(game, JointGame) else 'moves'}")
+
+
+def playing(game: Game) -> Play:
+    """How a round is played on one axis."""
+    from equinoise.solvers.moves import play_round
+
+    counts = game.histogram.counts.astype(np.float64)
+
+    def play(profile: Ints, order: Ints, block: int) -> int:
+        sums = game.sums(profile)
+        gaps = game.closeness.features @ (counts - sums / game.kernel.total)
+        moves = play_round(
+            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
+            float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
+            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
+        )  # fmt: skip
+        return int(moves)
+
+    return play
+
+
+def playing_jointly(game: JointGame) -> Play:
+    """How a round is played on a joint grid."""
+    from equinoise.solvers.joint_moves import play_round
+
+    kernel, condition = game.kernel, game.condition
+    shape = np.array(kernel.shape, dtype=np.int64)
+    rows = np.concatenate([weights.ravel() for weights in kernel.weights]).astype(np.float64)
+    begins = np.cumsum([0] + [weights.size for weights in kernel.weights[:-1]]).astype(np.int64)
+    ones, twos = np.divmod(game.histogram.cells, math.prod(kernel.shape[kernel.split :]))
+
+    def play(profile: Ints, order: Ints, block: int) -> int:
+        sums = game.sums(profile)
+        moves = play_round(
+            game.closeness.kind, rows, begins, shape, game.bins, kernel.split, ones, twos, profile, order,
+            game.counts, float(kernel.total), sums, condition.upper, condition.lower,
+            game.excess(sums), game.tolerance, block,
+        )  # fmt: skip
+        return int(moves)
+
+    return play
+
+
+def starts(game: Game | JointGame, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every restart.
 
     The first is everyone at the largest scale, cells ascending, if that protects everyone: then so does its end.
-    The others are seeded random profiles visited in seeded random order.
+    The others are seeded random profiles visited in seeded random order (on joint grids, see ``joint_starts``).
     """
+    if isinstance(game, JointGame):
+        yield from joint_starts(game, restarts, seed)
+        return
     largest = game.largest_scale_profile()
     protecting = game.payoff(largest).protected == game.people
     if protecting:
@@ -74,14 +122,14 @@ def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
 
 
 def best_response(
-    game: Game,
+    game: G,
     *,
     restarts: int = RESTARTS,
     seed: int = 0,
     start: Ints | None = None,
     known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
-) -> Solution:
+) -> Solution[G]:
     """The best end of ``restarts`` runs: most people protected, then the smallest divergence, then the earliest.
 
     A given ``start`` replaces all others; a profile ``known`` to be good gets one more run. ``progress`` sees every
@@ -90,7 +138,7 @@ def best_response(
     """
     check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
     check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
-    import equinoise.solvers.moves  # noqa: F401  (compiles on the first run ever, which is not solving)
+    compile_for(game)
 
     began = time.perf_counter()
     played = 0

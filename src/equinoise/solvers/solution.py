@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.metrics import kl
+from equinoise.joint_game import JointGame
+
+G = TypeVar("G", bound=Game | JointGame, default=Game)
+"""The kind of game: on one axis unless another is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,14 +27,14 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution:
+class Solution(Generic[G]):
     """A profile of a game, and how it was found.
 
     ``least_epsilon`` is the smallest worst loss of everyone at the largest scale and of the profiles at which runs
     began and ended.
     """
 
-    game: Game
+    game: G
     profile: Ints
     name: str
     equilibrium: bool
@@ -51,7 +56,7 @@ class Solution:
     @property
     def kl(self) -> float:
         """KL(p || q), whatever the utility."""
-        return kl(self.game.histogram.counts / self.game.people, self.game.output(self.profile))
+        return self.game.kl(self.profile)
 
     @property
     def divergence(self) -> float:

@@ -1,0 +1,143 @@
+"""Noise on several columns at once: the product of one integer row per axis, never laid out over pairs of cells."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from equinoise.errors import BadInput, check
+from equinoise.grid import Axis, Grid, Ints
+from equinoise.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, make_kernel, scale_set
+
+MOST_AXES = 6
+MOST_CELLS = 2**22
+"""Everyone's rows added up are laid out over all cells, a few times over: a third of a gigabyte at most."""
+
+PRODUCT_BITS = 52
+"""A product of one weight per axis is at most 2^52: exact not only as an integer but as a float, too."""
+
+WIDE_SCALES = 8
+
+AxisScales = tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class JointKernel:
+    """Where a person comes out: the product over the axes d of weights[d][v, bin of the person, bin], over total.
+
+    ``scales[v]`` has one scale per axis, in units of that axis's padded range. ``totals[d]`` is what every row of an
+    axis sums to, so a product row sums to ``total``.
+    """
+
+    noise: str
+    scales: AxisScales
+    weights: tuple[Ints, ...]
+    totals: tuple[int, ...]
+
+    @cached_property
+    def total(self) -> int:
+        """What every product row sums to."""
+        return math.prod(self.totals)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Bins of every axis."""
+        return tuple(weights.shape[1] for weights in self.weights)
+
+    @property
+    def split(self) -> int:
+        """How many of the axes make the first factor: the two factors' rows are then shortest together."""
+        axes = range(1, len(self.shape) + 1)
+        return min(axes, key=lambda d: math.prod(self.shape[:d]) + math.prod(self.shape[d:]))
+
+    def rows(self, scales: Ints, bins: Ints, begin: int, end: int) -> Ints:
+        """Product rows over the axes from ``begin`` to before ``end``: one per (scale, bins of a person)."""
+        product = np.ones((len(scales), 1), dtype=np.int64)
+        for axis in range(begin, end):
+            row = self.weights[axis][scales, bins[:, axis]]
+            product = (product[:, :, None] * row[:, None, :]).reshape(len(scales), -1)
+        return product
+
+    def factors(self, scales: Ints, bins: Ints) -> tuple[Ints, Ints]:
+        """Each person's product row as two factors: the row over all cells is their outer product."""
+        return self.rows(scales, bins, 0, self.split), self.rows(scales, bins, self.split, len(self.shape))
+
+
+def weight_bits(axes: int) -> int:
+    """Every row of each of so many axes sums to this power of two."""
+    return WEIGHT_TOTAL.bit_length() - 1 if axes == 1 else PRODUCT_BITS // axes
+
+
+def fits(shape: Sequence[int], scales: int) -> bool:
+    """Whether a grid and its kernels stay within memory."""
+    return math.prod(shape) <= MOST_CELLS and scales * sum(bins**2 for bins in shape) <= MOST_WEIGHTS
+
+
+def check_size(shape: Sequence[int], scales: int) -> None:
+    """Refuse more axes, cells or weights than is sensible, with the most bins that would do."""
+    check(len(shape) <= MOST_AXES, "column", f"at most {MOST_AXES} columns: more leave most cells empty", len(shape))
+    if fits(shape, scales):
+        return
+    most = max((bins for bins in range(2, max(shape) + 1) if fits([bins] * len(shape), scales)), default=None)
+    advice = "fewer columns or scales" if most is None else f"at most {most:,} bins a column, or fewer columns"
+    raise BadInput(
+        f"A grid of {' x '.join(f'{bins:,}' for bins in shape)} = {math.prod(shape):,} cells with {scales} scales "
+        f"needs more memory than is sensible. Use {advice}."
+    )
+
+
+def make_joint_kernel(noise: str, scales: AxisScales, shape: Sequence[int]) -> JointKernel:
+    """A family's kernels on every axis for every choice of scales, in units of the padded ranges."""
+    check_size(shape, len(scales))
+    total = 2 ** weight_bits(len(shape))
+    weights = []
+    for axis, bins in enumerate(shape):
+        distinct = sorted({choice[axis] for choice in scales})
+        made = make_kernel(noise, distinct, bins, total).weights
+        weights.append(made[[distinct.index(choice[axis]) for choice in scales]])
+    return JointKernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
+
+
+def joint_scales(
+    scales: str | Mapping[str, Sequence[float]], grid: Grid, epsilon: float, *, per_axis: bool = False
+) -> AxisScales:
+    """The choices on offer: one scale per axis each, in units of the padded ranges; the last is the largest.
+
+    Names are those of :func:`equinoise.noise.scale_set`; numbers are a list for every column, in its data units. The
+    i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one: then ``wide``
+    has as many scales an axis as keep the combinations within 64.
+    """
+    columns = [_of_axis(scales, axis, epsilon) for axis in grid.axes]
+    if per_axis:
+        if scales == "wide":
+            many = max(m for m in range(1, WIDE_SCALES + 1) if m ** len(columns) <= MOST_SCALES)
+            columns = [tuple(np.geomspace(1 / (20 * axis.bins), 3.0, many).tolist()) for axis in grid.axes]
+        choices = math.prod(len(column) for column in columns)
+        check(
+            choices <= MOST_SCALES,
+            "scales", f"at most {MOST_SCALES} combinations of one scale per column", choices,
+        )  # fmt: skip
+        return tuple(itertools.product(*columns))
+    if len({len(column) for column in columns}) > 1:
+        raise BadInput(
+            "Every column must have the same number of different scales, as a person's scale applies to all columns: "
+            f"got {', '.join(str(len(column)) for column in columns)}."
+        )
+    return tuple(zip(*columns, strict=True))
+
+
+def _of_axis(scales: str | Mapping[str, Sequence[float]], axis: Axis, epsilon: float) -> tuple[float, ...]:
+    if isinstance(scales, str):
+        check(scales != "adaptive", "scales", "'wide', 'paper' or numbers with several columns", scales)
+        return scale_set(scales, axis, epsilon)
+    if not isinstance(scales, Mapping) or axis.name not in scales:
+        raise BadInput(
+            f"Scales for several columns are 'wide', 'paper' or a list for every column, in its data units. There is "
+            f"none for column {axis.name!r}."
+        )
+    return scale_set(scales[axis.name], axis, epsilon)

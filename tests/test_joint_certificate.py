@@ -1,0 +1,129 @@
+import math
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from joint_oracle import joint_game
+
+from benchmarks.joint import joint_game as players_game
+from equinoise.certificate import certify, exp_lower_bound
+from equinoise.joint_certificate import certify_joint
+from equinoise.solvers.best_response import best_response
+
+
+def plainly(people, weights, bound):
+    """The condition for every group and cell, in fractions, straight from its definition."""
+    n, total = sum(people), math.prod(sum(axis[0]) for axis in weights)
+    for cell in product(*(range(len(axis[0])) for axis in weights)):
+        rows = [math.prod(axis[g][x] for axis, x in zip(weights, cell, strict=True)) for g in range(len(people))]
+        everyone = sum(count * row for count, row in zip(people, rows, strict=True))
+        for row in rows:
+            p, q = Fraction(everyone, n * total), Fraction(everyone - row, (n - 1) * total)
+            if p > bound * q or q > bound * p:
+                return False
+    return True
+
+
+@st.composite
+def mechanisms(draw):
+    groups = draw(st.integers(1, 4))
+    people = draw(st.lists(st.integers(1, draw(st.sampled_from([3, 10**12]))), min_size=groups, max_size=groups))
+    weights = []
+    for _ in range(draw(st.integers(1, 4))):
+        bins, total = draw(st.integers(1, 3)), draw(st.sampled_from([7, 1000, 2**15 - 1]))
+        cuts = st.lists(st.integers(0, total), min_size=bins - 1, max_size=bins - 1).map(sorted)
+        rows = [np.diff([0, *draw(cuts), total]).tolist() for _ in range(groups)]
+        weights.append(rows)
+    return people, weights
+
+
+@given(mechanisms(), st.sampled_from([0.1, math.log(2), 1.0, 5.0, 64.0]))
+def test_certificate_agrees_with_fractions_from_the_definition(mechanism, epsilon):
+    people, weights = mechanism
+    total = math.prod(sum(axis[0]) for axis in weights)
+    found = certify_joint(people, [np.array(axis) for axis in weights], total, epsilon)
+    expected = sum(people) >= 2 and plainly(people, weights, exp_lower_bound(epsilon))
+    assert found.holds == expected
+    assert found.cells == math.prod(len(axis[0]) for axis in weights)
+
+
+@given(mechanisms(), st.sampled_from([0.1, 1.0, 5.0]))
+def test_it_agrees_with_the_certificate_of_one_axis_on_the_rows_laid_out(mechanism, epsilon):
+    people, weights = mechanism
+    total = math.prod(sum(axis[0]) for axis in weights)
+    rows = []
+    for group in range(len(people)):
+        row = np.ones(1, dtype=np.int64)
+        for axis in weights:
+            row = np.kron(row, np.array(axis[group]))
+        rows.append(row)
+    alone = certify(people, np.array(rows), total, epsilon)
+    jointly = certify_joint(people, [np.array(axis) for axis in weights], total, epsilon)
+    assert (jointly.holds, jointly.cells) == (alone.holds, alone.cells)
+    if sum(people) >= 2:
+        assert jointly.failure == alone.failure
+
+
+@pytest.fixture(scope="module")
+def solved():
+    game = players_game(("height", "weight"), 31, 1.0)
+    solution = best_response(game, restarts=2)
+    positions, scales = game.groups(solution.profile)
+    return solution.profile[positions, scales], game.factors(solution.profile), game.kernel.total
+
+
+def test_a_solution_is_certified_and_its_least_epsilon_is_tight(solved):
+    people, weights, total = solved
+    certificate = certify_joint(people, weights, total, 1.0)
+    assert certificate.holds
+    assert certificate.failure is None
+    assert (certificate.people, certificate.groups, certificate.cells) == (1844, len(people), 31 * 31)
+    game = players_game(("height", "weight"), 31, 1.0)
+    worst = float(game.losses(best_response(game, restarts=2).profile).max())
+    assert certify_joint(people, weights, total, worst * (1 + 1e-9)).holds
+    assert not certify_joint(people, weights, total, worst * (1 - 1e-9)).holds
+
+
+def test_tampering_is_found(solved):
+    people, weights, total = solved
+
+    def changed(axis, edit):
+        copies = [axis_weights.copy() for axis_weights in weights]
+        edit(copies[axis])
+        return certify_joint(people, copies, total, 1.0)
+
+    def unbalance(rows):
+        rows[0, 0] += 1
+
+    def negate(rows):
+        rows[0, 0], rows[0, 1] = -1, rows[0, 1] + rows[0, 0] + 1
+
+    def expose(rows):  # the first group now always comes out in the first bin
+        rows[0] = 0
+        rows[0, 0] = 2**26
+
+    for axis in (0, 1):
+        assert "one sum" in changed(axis, unbalance).failure
+        assert "negative" in changed(axis, negate).failure
+    both = [w.copy() for w in weights]
+    for rows in both:
+        expose(rows)
+    assert "with someone" in certify_joint(people, both, total, 1.0).failure
+    assert "not to" in certify_joint(people, weights, total * 2, 1.0).failure
+    assert not certify_joint(people[:-1], weights, total, 1.0).holds
+    assert not certify_joint(np.append(people[:-1], 0), weights, total, 1.0).holds
+    assert not certify_joint(people, [w.astype(float) for w in weights], total, 1.0).holds
+    assert not certify_joint(people, [], total, 1.0).holds
+    for epsilon in (0.0, -1.0, math.inf, math.nan):
+        assert "epsilon" in certify_joint(people, weights, total, epsilon).failure
+
+
+def test_without_someone_a_cell_may_be_too_likely():
+    people, weights = [1, 1], [np.array([[3, 1], [1, 3]]), np.array([[1], [1]])]
+    assert "with" in certify_joint(people, weights, 4, 0.1).failure
+    tiny = joint_game([[2, 0], [0, 0]], [1.0], 0.01)
+    profile = tiny.largest_scale_profile()
+    assert certify_joint([2], tiny.factors(profile), tiny.kernel.total, 1e-9).holds
