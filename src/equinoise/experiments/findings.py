@@ -109,11 +109,11 @@ def sd_of_probabilities(data: Dataset) -> Finding:
     """What the paper's "L1 loss of SD" is.
 
     A mixture's variance is at least the average of its parts' variances, so the output's SD is at least the least SD of
-    any row, and no data within the bounds has an SD above half their distance.
+    any row, and no data within the bounds has an SD above half the distance of the outermost cells there.
     """
     axis = data.axis()
     p = data.histogram().counts / data.people
-    half = (axis.high - axis.low + axis.width) / 2
+    half = (len(range(axis.bins)[cells_within(axis)]) - 1) * axis.width / 2
     lines = []
     for epsilon in LARGEST:
         found = metrics(p, laplace_output(p, axis, epsilon), axis.midpoints())

@@ -75,6 +75,8 @@ def play(data: Dataset, asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
         tell(state.note or f"run {state.restart + 1}, round {state.number}")
 
     solution = procedure.solve(data.histogram(), progress=seen)
+    if solution.settings.get("stopped"):
+        raise KeyboardInterrupt  # the solver keeps what it has; a part that was stopped is not finished
     found = {**_head(data, asked), **described(solution), **_rounds(solution.game, watched)}
     if found["certified"] and "cost_draws" in asked:
         found["costs"] = FixedNoise.from_solution(solution).costs(asked["cost_draws"], asked["delta"])

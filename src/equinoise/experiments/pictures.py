@@ -15,8 +15,10 @@ from equinoise.experiments.tables import MARK, NAMES, OURS, Row, csv_of, trained
 
 WIDTH, HEIGHT, ACROSS = 330, 170, 2
 
-COLOURS = {"original": "#9a9a9a", **{method: LOOKS[method][0] for method in NAMES}}
-"""By method."""
+ORIGINAL = "original"
+COLOURS = {ORIGINAL: "#9a9a9a", **{NAMES[method]: LOOKS[method][0] for method in NAMES}}
+DASHED = NAMES["optimal"]
+"""Drawn last and with gaps, so that what it lies on can be seen."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
     ]
     alt = _altair()
     names = list(dict.fromkeys(_series(row) for row in table))
-    colours = [COLOURS[row.method] for row in {_series(row): row for row in table}.values()]
+    colours = [COLOURS[NAMES[row.method]] for row in {_series(row): row for row in table}.values()]
     dashes = [
         [4, 4] if row.whose != OURS else [1, 0] if row.scales != "paper" else [10, 3]
         for row in {_series(row): row for row in table}.values()
@@ -63,12 +65,12 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
     epsilons = sorted({row.epsilon for row in table})
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("epsilon:Q", title="epsilon").scale(type="log").axis(values=epsilons, format="~g", grid=False),
-        y=alt.Y("KL:Q", title="KL from the original (nats)").scale(type="log").axis(format="~g"),
+        y=alt.Y("KL:Q", title="KL from the original (nats)").scale(type="log").axis(format="~g", tickCount=6),
         color=alt.Color("method:N", title=None, sort=names, scale=alt.Scale(domain=names, range=colours)),
         detail="method:N",
     )
     lines = base.mark_line(strokeWidth=1.6).encode(
-        strokeDash=alt.StrokeDash("method:N", legend=None, scale=alt.Scale(domain=names, range=dashes))
+        strokeDash=alt.StrokeDash("method:N", title=None, sort=names, scale=alt.Scale(domain=names, range=dashes))
     )
     shapes = alt.Scale(domain=["ours", "the paper's"], range=["circle", "cross"])
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(
@@ -96,7 +98,7 @@ def _outputs(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
         points += _curve(one, "probability", middles, one["output"])
     for epsilon in _epsilons(drawn):
         share = (histogram.counts / histogram.people).tolist()
-        points += _curve({"epsilon": epsilon, "method": "original"}, "probability", middles, share)
+        points += _curve({"epsilon": epsilon, "method": ORIGINAL}, "probability", middles, share)
     words = "; ".join(
         f"{NAMES[one['method']]} at epsilon {one['epsilon']:g}: total variation {one['metrics']['tv']:.4f}"
         for one in drawn
@@ -132,7 +134,7 @@ def _convergence(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     """KL round by round: every run of best response, and the genetic algorithm's fittest."""
     points = [
         {
-            "epsilon": one["epsilon"], "method": one["method"], "run": f"{one['method']} {restart}", "round": number,
+            **_who(one), "run": f"{one['method']} {restart}", "round": number,
             "KL": max(distance, 1e-6), "protected": protected, "people": one["people"],
         }
         for one in drawn
@@ -141,8 +143,8 @@ def _convergence(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     alt = _altair()
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("round:Q", title="round or generation").scale(type="log").axis(format="~g", grid=False),
-        y=alt.Y("KL:Q", title="KL (nats)").scale(type="log").axis(format="~g"),
-        color=_coloured(drawn),
+        y=alt.Y("KL:Q", title="KL (nats)").scale(type="log").axis(format="~g", tickCount=5),
+        color=_coloured(points),
         detail="run:N",
     )
     chart = _faceted(base.mark_line(strokeWidth=0.9, opacity=0.7), points)
@@ -173,7 +175,8 @@ def _losses(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("loss:Q", title="loss of one draw").scale(type="log").axis(format="~g", grid=False),
         y=alt.Y("share:Q", title="share of people within it").axis(format=".0%"),
-        color=_coloured(drawn),
+        color=_coloured(points),
+        strokeDash=_dashed(),
     )
     words = "; ".join(
         f"{NAMES[one['method']]} at epsilon {one['epsilon']:g}: half of the people within {_median(one):.3g}"
@@ -212,6 +215,7 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Picture:
     palette = {"the original": "#000000", "the game": LOOKS["best-response"][0]}
     others = iter((LOOKS["laplace"][0], LOOKS["bounded-laplace"][0]))
     colours = alt.Scale(domain=names, range=[palette.get(name) or next(others) for name in names])
+    legend = alt.Legend(labelLimit=0)
     everyone = [{**one, "epsilon": epsilon, "trained on": None} for epsilon in _epsilons(points) for one in some]
     base = alt.Chart(alt.Data(values=[*points, *everyone])).encode(
         x=alt.X(f"{x}:Q", title=f"{x} ({data.units[x]})").scale(zero=False),
@@ -219,7 +223,7 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Picture:
     )
     dots = base.transform_filter("datum['trained on'] === null").mark_circle(size=9, opacity=0.3, color="#808080")
     lines = base.transform_filter("datum['trained on'] !== null").mark_line(strokeWidth=2)
-    lines = lines.encode(color=alt.Color("trained on:N", title="trained on", sort=names, scale=colours))
+    lines = lines.encode(color=alt.Color("trained on:N", title="trained on", sort=names, scale=colours, legend=legend))
     words = "; ".join(
         f"{trained_on(one)}{_at(one)}: RMSE {statistics.fmean(one['rmse']):.3g} {data.units[y]}" for one in results
     )
@@ -239,7 +243,7 @@ def _altair() -> Any:
 
 
 def _who(one: dict[str, Any]) -> dict[str, Any]:
-    return {"epsilon": one["epsilon"], "method": one["method"]}
+    return {"epsilon": one["epsilon"], "method": NAMES.get(one["method"], one["method"])}
 
 
 def _curve(one: dict[str, Any], name: str, xs: Sequence[float], ys: Sequence[float | None]) -> list[dict[str, Any]]:
@@ -250,11 +254,18 @@ def _epsilons(items: Iterable[dict[str, Any]]) -> list[float]:
     return sorted({item["epsilon"] for item in items})
 
 
-def _coloured(drawn: Sequence[dict[str, Any]], *, original: bool = False) -> Any:
-    methods = [*(["original"] if original else []), *dict.fromkeys(one["method"] for one in drawn)]
+def _coloured(points: Sequence[dict[str, Any]]) -> Any:
+    there = {point["method"] for point in points}
+    methods = [method for method in COLOURS if method in there]
     alt = _altair()
     colours = alt.Scale(domain=methods, range=[COLOURS[method] for method in methods])
     return alt.Color("method:N", title=None, sort=methods, scale=colours)
+
+
+def _dashed() -> Any:
+    """Gaps in the one line that lies on others."""
+    alt = _altair()
+    return alt.condition(alt.datum.method == DASHED, alt.value([5, 3]), alt.value([1, 0]))
 
 
 def _panels(points: list[dict[str, Any]], name: str, data: Dataset, *, layered: bool = False) -> Any:
@@ -264,9 +275,10 @@ def _panels(points: list[dict[str, Any]], name: str, data: Dataset, *, layered: 
     y = alt.Y(f"{name}:Q", title="probability" if name == "probability" else f"noise SD ({unit})")
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("value:Q", title=f"{data.column} ({unit})").scale(zero=False, nice=False).axis(grid=False),
-        color=_coloured([point for point in points if point["method"] != "original"], original=layered),
+        color=_coloured(points),
     )
-    others = base.transform_filter("datum.method !== 'original'").mark_line(strokeWidth=1.4).encode(y=y)
+    others = base.transform_filter("datum.method !== 'original'").mark_line(strokeWidth=1.5)
+    others = others.encode(y=y, strokeDash=_dashed())
     if not layered:
         return _faceted(others, points)
     area = base.transform_filter("datum.method === 'original'").mark_area(interpolate="step", opacity=0.55)

@@ -44,7 +44,7 @@ WHOLE = Settings(
 )
 
 QUICK = Settings(
-    epsilons={"height": (0.3, 1.0, 2.0), "income": (1.0,), "large-income": (1.0,), "regression": (1.0,)},
+    epsilons={"height": (0.3, 1.0), "income": (1.0,), "large-income": (1.0,), "regression": (1.0,)},
     best_response_seeds=(0,),
     genetic_seeds=(0,),
     optimal_seeds=(0,),
@@ -52,4 +52,5 @@ QUICK = Settings(
     generations=3,
     time_limit=3.0,
     joint_restarts=1,
+    cost_draws=(1, 500),
 )
