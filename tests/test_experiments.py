@@ -336,7 +336,7 @@ def test_settings_cover_what_the_paper_prints():
 
 
 def test_a_page_escapes_what_is_in_it():
-    picture = Picture("p", "T <b>", "A [x] & y", '<svg id="a"><use href="#a"/><g clip-path="url(#a)"/></svg>', b"")
+    picture = Picture("p", "T <b>", "A [x] & y. B", '<svg id="a"><use href="#a"/><g clip-path="url(#a)"/></svg>', b"")
     text = Document("<T>")
     text.add(Paragraph("a < b"), Table(("x|y",), (("<i>",), ("the paper's <",))), Figure(picture))
     page, plain = text.page(), text.markdown("pictures")
@@ -344,8 +344,9 @@ def test_a_page_escapes_what_is_in_it():
     assert "&lt;T&gt;" in page
     assert 'href="#p-a"' in page
     assert "url(#p-a)" in page
+    assert "<figcaption>A [x] &amp; y.</figcaption>" in page
     assert "x\\|y" in plain
-    assert "![T <b>. A x & y](pictures/p.svg)" in plain
+    assert "![T <b>. A x & y. B](pictures/p.svg)" in plain
 
 
 @pytest.mark.parametrize(

@@ -242,8 +242,8 @@ def five_scales(ours: Sequence[Row]) -> Finding:
         "The paper's five scales cannot reach its printed KL",
         "Not on our heights, whatever the profile: the bound is proven, up to rounding, for every profile that "
         "protects everyone. The smallest of its scales is a fifth of the range over epsilon, several bins wide at "
-        "epsilon 1, and that much noise for everyone already smears the distribution. Its own figures, on other people, "
-        "were likely made with smaller scales than it says.",
+        "epsilon 1, and that much noise for everyone already smears the distribution. Its own figures, on other "
+        "people, were likely made with smaller scales than it says.",
         ("epsilon", f"best KL, the paper's {MARK}", "best KL found, ours", "no profile is below"), tuple(lines),
     )  # fmt: skip
 

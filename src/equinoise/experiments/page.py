@@ -135,7 +135,7 @@ def _html(block: Block) -> str:
         return "<ul>" + "".join(f"<li>{html.escape(line)}</li>" for line in block.lines) + "</ul>"
     if isinstance(block, Table):
         return _html_table(block)
-    return f"<figure>{unique_ids(block.picture)}<figcaption>{html.escape(block.picture.alt)}</figcaption></figure>"
+    return f"<figure>{unique_ids(block.picture)}<figcaption>{html.escape(block.picture.caption)}</figcaption></figure>"
 
 
 def _html_table(table: Table) -> str:

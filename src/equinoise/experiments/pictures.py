@@ -23,13 +23,18 @@ DASHED = NAMES["optimal"]
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture, the words that say what is in it, and the figures behind it."""
+    """A picture, the words that say what is in it (in their first sentence how to read it), and the figures behind."""
 
     name: str
     title: str
     alt: str
     svg: str
     csv: bytes
+
+    @property
+    def caption(self) -> str:
+        """How to read it; what can be seen in it is for whoever cannot see it."""
+        return self.alt.split(". ", 1)[0].rstrip(".") + "."
 
 
 def of_games(data: Dataset, results: Sequence[dict[str, Any]], table: Sequence[Row]) -> list[Picture]:
@@ -79,7 +84,9 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
     title = f"KL against epsilon: {data.title.lower()}"
     words = "; ".join(f"{_series(row)} {row.means['kl']:.4f} at epsilon {row.epsilon:g}" for row in table)
     return _picture(
-        f"{data.name}-kl", title, f"{words}. Figures below 0.000001 are drawn there.",
+        f"The mean over seeds, ours with both sets of scales and the paper's {MARK} dotted (below 0.000001 "
+        "drawn there). "
+        f"{words}.",
         (lines + marks).properties(width=520, height=360), points,
     )  # fmt: skip
 

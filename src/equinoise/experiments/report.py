@@ -80,7 +80,7 @@ def _opening(written: Written, outcome: Outcome, *, quick: bool) -> None:
     text.add(
         Paragraph(
             f"Figures marked {MARK} are the paper's own, as it prints them, and on other people's data: its datasets "
-            "are not ours to use, so public ones of the same kind stand in. Seconds are of different machines. "
+            "are in no package, so public ones of the same kind stand in. Seconds are of different machines. "
             "Everything else on this page was worked out by 'equinoise reproduce'; manifest.json says with which "
             "settings, seeds and versions, and the folder 'tables' has every figure with all its digits."
         )

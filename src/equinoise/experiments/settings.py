@@ -40,7 +40,7 @@ WHOLE = Settings(
     regression_seeds=tuple(range(10)),
     generations=GENERATIONS,
     time_limit=60.0,
-    joint_restarts=4,
+    joint_restarts=8,
 )
 
 QUICK = Settings(
@@ -51,6 +51,6 @@ QUICK = Settings(
     regression_seeds=(0, 1, 2),
     generations=3,
     time_limit=3.0,
-    joint_restarts=1,
+    joint_restarts=2,
     cost_draws=(1, 500),
 )
