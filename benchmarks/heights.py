@@ -10,13 +10,18 @@ from equinoise.noise import make_kernel, scale_set
 BOUNDS = (163.0, 226.0)
 
 
-def heights():
-    """In cm, of the 1,844 men whose height and weight are known, one row each."""
+def players():
+    """The 1,844 men whose height and weight are known, one row each."""
     import moderndive
 
-    players = moderndive.load_basketball_athletes()
-    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
-    return men.unique("id", keep="first", maintain_order=True)["height"].to_numpy().astype(float)
+    athletes = moderndive.load_basketball_athletes()
+    men = athletes.filter(athletes["sex"] == "M").drop_nulls(["height", "weight"])
+    return men.unique("id", keep="first", maintain_order=True)
+
+
+def heights():
+    """Their heights in cm."""
+    return players()["height"].to_numpy().astype(float)
 
 
 def height_game(scales, epsilon, times=1, values=None):

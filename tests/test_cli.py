@@ -65,7 +65,7 @@ def test_the_three_steps_for_people(run, folder):
     assert lines[0] == "pay"
     assert len(lines) == 3
     assert all(-200 < float(line) < 300 for line in lines[1:])
-    assert "2 of 3 allowed are spent, declared to cost 2 x 1 = 2" in err
+    assert "2 of 3 allowed are spent and declared to cost 2 x 1 = 2" in err
     status, out, _ = run("audit", "pay.eq")
     assert status == 0
     assert "2 of 3 draws released" in out

@@ -1,4 +1,7 @@
 import datetime
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -139,3 +142,38 @@ def test_no_numbers_or_all_equal_gives_no_bounds(tmp_path):
         find_bounds(open_rows(path))
     with pytest.raises(BadInput, match="Every value of column 'value' is 5"):
         find_bounds(open_rows([5, 5]))
+
+
+EDGES = """
+import sys
+import numpy as np, polars as pl
+from equinoise import Axis
+from equinoise.counting import count, open_rows
+
+whole = Axis.padded("x", 0, 1, bins=300, percentile=1 - 0.5 / np.e, padding_epsilon=2)
+for axis in (Axis.padded("x", 163, 226), whole):
+    values = {axis.low, axis.high}
+    for edge in axis.padded_low + np.arange(axis.bins + 1) * axis.width:
+        near = edge
+        for step in range(-3, 4):
+            near = edge + step * np.spacing(edge)
+            if axis.low <= near <= axis.high:
+                values.add(float(near))
+    for value in sorted(values):
+        for n in (1, 2, 3, 33):
+            for data in (np.full(n, value), pl.DataFrame({"x": np.full(n, value)})):
+                found = count(open_rows(data, None), axis, missing="refuse", outside="refuse").counts
+                assert found[axis.cell_of(value)] == n, (value, n, np.flatnonzero(found), axis.cell_of(value))
+    pl.DataFrame({"x": [value] * 30 + [axis.low]}).write_parquet(sys.argv[1], row_group_size=10)
+    found = count(open_rows(sys.argv[1], "x"), axis, missing="refuse", outside="refuse").counts
+    assert found[axis.cell_of(value)] == 30
+"""
+
+
+@pytest.mark.parametrize("threads", ["1", "32"])
+def test_a_bin_never_depends_on_who_else_is_there(tmp_path, threads):
+    """Engines cut rows into batches by their number; a value next to an edge must fall in one bin in all of them."""
+    environment = {**os.environ, "POLARS_MAX_THREADS": threads}
+    command = [sys.executable, "-c", EDGES, str(tmp_path / "x.parquet")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-500:]

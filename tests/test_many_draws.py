@@ -116,7 +116,7 @@ def test_the_command_line_tells_the_cost(run, folder):
 def test_what_does_not_go_together_is_no_mechanism(people, asked):
     """Epsilons of different kinds must not be added up as if they were one, in a file or in Python."""
     made = optimize(people, bounds=(163, 226), epsilon=0.5, bins=41, restarts=1)
-    with pytest.raises(BadInput, match="no two of these"):
+    with pytest.raises(BadInput, match="not two of them"):
         replace(made, ledger=None, **asked)
 
 

@@ -176,7 +176,7 @@ def bounded_range_order(epsilon: float, draws: int, delta: float) -> float:
 
 
 def _by_zcdp(epsilon: float, draws: int, delta: float) -> Floats:
-    return np.asarray(_FINE * draws * epsilon**2 / 8 + _rest(_FINE, delta))
+    return np.asarray(_FINE * draws * min(epsilon, 1e100) ** 2 / 8 + _rest(_FINE, delta))
 
 
 def bounded_range_epsilon(budget: Budget, draws: int) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,15 @@ import numpy as np
 
 from equinoise import counting
 from equinoise.certificate import Certificate
+from equinoise.end_to_end import EndToEnd, Progress
+from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
+from equinoise.privacy import Condition
+from equinoise.solving_again import of_mechanism
 from equinoise.worst_case import WorstCase
 
 
@@ -28,6 +32,7 @@ class Audit:
     releases: tuple[Release, ...]
     same_kernel: bool
     same_histogram: bool | None
+    end_to_end: EndToEnd | None = None
 
     @property
     def passed(self) -> bool:
@@ -107,12 +112,18 @@ class Audit:
             },
             "same_kernel": self.same_kernel,
             "same_histogram": self.same_histogram,
+            "end_to_end": None if self.end_to_end is None else self.end_to_end.to_json(),
             "promise": m.promise if self.certificate.holds else None,
         }
 
 
-def audit(file: Path, data: Any = None) -> Audit:
-    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms."""
+def audit(file: Path, data: Any = None, *, end_to_end: bool = False, progress: Progress | None = None) -> Audit:
+    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms.
+
+    ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
+    """
+    if end_to_end and data is None:
+        raise BadInput("An end-to-end audit needs the data that the mechanism was made from: name it with --data.")
     mechanism = Mechanism.read(file)
     same = None
     if data is not None:
@@ -123,7 +134,17 @@ def audit(file: Path, data: Any = None) -> Audit:
             rows, axis, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
         )
         same = bool(np.array_equal(again.counts, mechanism.histogram))
-    return Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
+    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
+    return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
+
+
+def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
+    """In the worst-case tier, losses are worked out again without each person anyway."""
+    if isinstance(mechanism, FixedNoise):
+        return of_mechanism(mechanism, progress)
+    condition = Condition(mechanism.epsilon, max(mechanism.total_people, 2))
+    each = mechanism.losses()
+    return EndToEnd(condition, *mechanism.groups(), each, each)
 
 
 def _same_kernel(mechanism: Mechanism) -> bool:

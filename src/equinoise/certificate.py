@@ -209,6 +209,9 @@ def certify_monotone(
     together = len(floors) == len(weights) == len(people) > 0 and 0 < len(near) <= len(people)
     if not together or min(people) < 0 or sum(people) >= 2**62:
         return verdict("the counts, the weights and the rule do not belong together")
+    whole = [*near, *floors, *weights, unit, cap, factor]
+    if not all(isinstance(number, int) for number in whole) or max(whole).bit_length() > 4096 or factor <= 2**40:
+        return verdict("the rule or the weights are no whole numbers of a possible size, or nothing grows")
     if near[0] != unit or min(near) < 0 or max(near) > unit or cap < 0 or min(floors) < 1 or unit < 1:
         return verdict("the rule is not one of monotone weights")
     growth, h, least = Fraction(factor, 2**40), Fraction(1, 2**42), Fraction(1, min(floors))

@@ -1,4 +1,4 @@
-"""Pictures: KL against epsilon, one line a method, as PNG, SVG or a page that needs nothing from the network."""
+"""Pictures of closeness, of what draws cost and of losses end to end: PNG, SVG or a page that needs no network."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any
 from equinoise.errors import BadInput, at_most
 from equinoise.files import write_whole
 from equinoise.methods import NOT_PRIVATE
+from equinoise.privacy import PURE
 from equinoise.terminal import SECRET
 
 if TYPE_CHECKING:
+    from equinoise.audit import Audit
     from equinoise.comparison import Comparison
+    from equinoise.end_to_end import EndToEnd
     from equinoise.mechanism import Mechanism
     from equinoise.methods import Row
 
@@ -190,6 +193,61 @@ def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
 
 def _name(row: Row) -> str:
     return NAMES[row.method] if row.noise is None else f"{NAMES[row.method]}, {row.noise}"
+
+
+def plot_end_to_end(found: Audit, path: str | Path, *, force: bool = False) -> None:
+    """Save the picture of an end-to-end audit to a file that only its owner can read."""
+    path = Path(path)
+    check_picture(path)
+    write_whole(path, [_rendered(end_to_end_chart(found), path.suffix.lower())], mode=0o600, force=force)
+
+
+def end_to_end_chart(found: Audit) -> Any:
+    """The loss of a person of each occupied cell, others' noise fixed and end to end, against the target.
+
+    An infinite loss is a cross at the upper edge."""
+    alt: Any = import_module("altair")
+    measured, m = found.end_to_end, found.mechanism
+    assert measured is not None
+    names = ["others' noise fixed", "end to end"]
+    pure = measured.condition.kind == PURE
+    points = []
+    for row, loss in zip(found.cells(), measured.losses.tolist(), strict=True):
+        where = {"value": (row["from"] + row["to"]) / 2, "cell": row["cell"], "people": row["people"]}
+        points += [{**where, "what": names[0], "loss": row["worst_loss"]}, {**where, "what": names[1], "loss": loss}]
+    finite = [point["loss"] for point in points if math.isfinite(point["loss"])]
+    top = 1.1 * max([*finite, m.epsilon])
+    points = [
+        {**point, "height": min(point["loss"], top), "loss": at_most(point["loss"]), "ends": point["loss"] <= top}
+        for point in points
+    ]
+    title = f"Loss of one draw, end to end, for column {m.grid.axis.name!r}"
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("value:Q", title=m.grid.axis.name).scale(zero=False).axis(grid=False),
+        y=alt.Y("height:Q", title="loss of one draw").scale(domain=[0, top]),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=["#0072b2", "#d55e00"]),
+        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),
+        tooltip=[f"{name}:N" for name in ("what", "cell", "people", "loss")],
+    )
+    marks = base.transform_filter("datum.ends").mark_point(filled=True, size=60, opacity=1)
+    crosses = base.transform_filter("!datum.ends").mark_text(text="\u2715", fontSize=16, fontWeight="bold")
+    crossed = " Crosses: infinite." if len(finite) < len(points) else ""
+    subtitle = [f"{int(measured.people.sum()):,} people.{crossed}", SECRET]
+    if pure:
+        line = alt.Chart(alt.Data(values=[{"target": measured.target}])).mark_rule(strokeDash=[5, 4], color="#000000")
+        marks = line.encode(y="target:Q") + marks
+        subtitle[0] = f"{subtitle[0]} The dashed line is the target, {at_most(measured.target)}."
+    return (marks + crosses).properties(
+        width=620,
+        height=420,
+        title=alt.TitleParams(title, subtitle=subtitle, anchor="start"),
+        description=f"{title}. {measured.sentence} {_cells_in_words(measured)}",
+    )
+
+
+def _cells_in_words(measured: EndToEnd) -> str:
+    pairs = zip(measured.cells.tolist(), measured.losses.tolist(), strict=True)
+    return "By cell: " + ", ".join(f"{cell}: {at_most(loss)}" for cell, loss in pairs) + "."
 
 
 def _title(comparison: Comparison) -> str:

@@ -370,23 +370,42 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 @cli.command(epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
 @click.argument("file", type=FILE_PATH)
 @click.option("--data", type=FILE_PATH, help="Also check that the histogram is this data's.")
+@click.option(
+    "--end-to-end", is_flag=True,
+    help="Also measure the loss of the whole procedure: solve again without a person of each occupied cell.",
+)  # fmt: skip
+@click.option("--plot", type=FILE_PATH, help="With --end-to-end, a .png, .svg or .html file. As secret as the data.")
+@click.option("--force", is_flag=True, help="Replace --plot if it exists.")
 @json_option
-def audit(file: Path, data: Path | None, as_json: bool) -> None:
+def audit(
+    file: Path, data: Path | None, end_to_end: bool, plot: Path | None, force: bool, as_json: bool
+) -> None:  # fmt: skip
     """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
 
     \b
     Examples:
       equinoise audit pay.eq
       equinoise audit pay.eq --data pay.csv --json
+      equinoise audit pay.eq --data pay.csv --end-to-end --plot losses.svg
     """
-    from equinoise import terminal
+    from equinoise import charts, terminal
     from equinoise.audit import audit as check
+    from equinoise.files import check_writable
 
-    found = check(file, data)
+    if plot is not None:
+        if not end_to_end:
+            raise BadInput("--plot draws end-to-end losses: ask for them with --end-to-end.")
+        charts.check_picture(plot)
+        check_writable(plot, source=file, force=force)
+    with terminal.progress() as seen:
+        found = check(file, data, end_to_end=end_to_end, progress=seen)
+    drawn = None if found.end_to_end is None else plot
+    if drawn is not None:
+        charts.plot_end_to_end(found, drawn, force=force)
     if as_json:
-        terminal.print_json(found.to_json())
+        terminal.print_json({**found.to_json(), "plot": None if drawn is None else str(drawn)})
     else:
-        terminal.show_audit(found)
+        terminal.show_audit(found, drawn)
     if not found.passed:
         raise click.exceptions.Exit(1)
 

@@ -186,7 +186,7 @@ def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "re
     check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
     check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
     value = nw.col(VALUE).cast(nw.Float64)
-    cell = ((value - axis.padded_low) / axis.width).floor().clip(0, axis.bins - 1)
+    cell = ((value - axis.padded_low) * axis.per_width).floor().clip(0, axis.bins - 1)
     code = (
         nw.when(value.is_null() | value.is_nan())
         .then(nw.lit(float(MISSING)))

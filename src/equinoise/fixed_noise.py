@@ -20,14 +20,22 @@ from equinoise.privacy import Condition, losses
 from equinoise.solvers import Solution
 
 
+@dataclass(frozen=True)
+class Measured:
+    """The worst loss of anyone in this dataset with the noise worked out again without them, and what was asked for."""
+
+    worst: float
+    target: float
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FixedNoise(Mechanism):
     """Groups of interchangeable people: cell, scale, how many, kernel row.
 
-    ``epsilon`` is for one draw, with ``delta`` or as the Renyi divergence of an ``order``.
+    ``epsilon`` is for one draw, with ``delta`` or as the Renyi divergence of an ``order``. With a loss that was also
+    ``measured`` end to end, the tier is ``end-to-end``; the certificate is of ``epsilon`` all the same.
     """
 
-    tier = "fixed-noise"
     composed = "each person's own loss distribution composed, in floating point, losses rounded upwards"
 
     noise: str
@@ -39,20 +47,34 @@ class FixedNoise(Mechanism):
     weights: Ints
     delta: float = 0.0
     order: float | None = None
+    measured: Measured | None = None
+
+    @property
+    def tier(self) -> str:
+        """How strong the promise is."""
+        return "fixed-noise" if self.measured is None else "end-to-end"
 
     def __post_init__(self) -> None:
         for name in ("cells", "scale_indices", "people", "weights"):
             array = np.array(getattr(self, name), dtype=np.int64)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None)
+        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None) + (self.measured is not None)
         if kinds > 1 or (self.delta > 0 and self.draws > 1):
-            raise BadInput("A mechanism has a delta (for one draw), a Renyi order or a budget, but no two of these.")
+            raise BadInput(
+                "A mechanism has a delta (for one draw), a Renyi order, a budget or a measured loss, not two of them."
+            )
         super().__post_init__()
 
     @classmethod
     def from_solution(
-        cls, solution: Solution, *, draws: int = 1, budget: Budget | None = None, settings: dict[str, Any] | None = None
+        cls,
+        solution: Solution,
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        measured: Measured | None = None,
+        settings: dict[str, Any] | None = None,
     ) -> FixedNoise:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
@@ -72,6 +94,7 @@ class FixedNoise(Mechanism):
             delta=game.delta,
             order=game.order,
             budget=budget,
+            measured=measured,
             settings=settings or {},
             solver=solution.summary(),
         )
@@ -91,6 +114,7 @@ class FixedNoise(Mechanism):
             weights=weights,
             delta=document.delta,
             order=document.order,
+            measured=None if document.measured is None else Measured(**document.measured.model_dump()),
             solver=document.solver.model_dump(),
             **shared,
         )
@@ -103,9 +127,12 @@ class FixedNoise(Mechanism):
             "cells": self.cells.tolist(),
             "scale_indices": self.scale_indices.tolist(),
             "people": self.people.tolist(),
-            "delta": self.delta,
-            "order": self.order,
+            **self._conditions(),
         }
+
+    def _conditions(self) -> dict[str, Any]:
+        measured = None if self.measured is None else vars(self.measured)
+        return {"delta": self.delta, "order": self.order, "measured": measured}
 
     def _blob(self) -> Ints:
         return self.weights
@@ -129,6 +156,8 @@ class FixedNoise(Mechanism):
 
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
+        if self.measured is not None:
+            return draws * self.measured.target
         if self.budget is None or draws == 0:
             return draws * self.epsilon
         return self.accountant.worst(draws, self.budget.delta)
@@ -140,7 +169,8 @@ class FixedNoise(Mechanism):
         if self.delta > 0:
             return f"cost {within(self.cost(draws), self.delta)}"
         how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
-        return f"declared to cost {draws:,} x {at_most(self.epsilon)} = {at_most(self.cost(draws))} together ({how})"
+        each = self.epsilon if self.measured is None else self.measured.target
+        return f"declared to cost {draws:,} x {at_most(each)} = {at_most(self.cost(draws))} together ({how})"
 
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
         """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.
@@ -195,6 +225,13 @@ class FixedNoise(Mechanism):
         return int(self.people[found <= (self.delta or self.epsilon)].sum())
 
     def _one_draw(self) -> str:
+        if self.measured is not None:
+            return (
+                f"End-to-end tier, measured for this dataset: for each of the {self.total_people:,} people in it, the "
+                f"privacy loss of one draw is {within(self.measured.worst, 0)} (asked for: "
+                f"{at_most(self.measured.target)}), between the data with them and with that one person removed, the "
+                f"noise worked out again without them ({SECRET_SIZE})."
+            )
         if self.order is None:
             loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
         else:
@@ -205,13 +242,18 @@ class FixedNoise(Mechanism):
         )
 
     def _caveat(self) -> str:
+        if self.measured is not None:
+            return (
+                " This is a measurement and not differential privacy: other datasets, and people who are not in this "
+                f"one, are promised nothing. With everyone else's noise fixed, {at_most(self.epsilon)} is certified."
+            )
         return (
             " This is per-instance and not differential privacy: without that person the game would have chosen other "
             "noise, and people who are not in the data are promised nothing."
         )
 
     def _asked(self) -> dict[str, Any]:
-        return {**super()._asked(), "delta": self.delta, "order": self.order}
+        return {**super()._asked(), **self._conditions()}
 
     def _shown(self) -> dict[str, Any]:
         groups = zip(self.cells.tolist(), self.scale_indices.tolist(), self.people.tolist(), strict=True)

@@ -101,9 +101,15 @@ class Axis:
         """Width of one bin."""
         return self.range / self.bins
 
+    @property
+    def per_width(self) -> float:
+        """Bins per unit. Counting multiplies by this and never divides: engines divide one value and many values
+        differently in the last bit, and a person's bin must not depend on who else is there."""
+        return 1 / self.width
+
     def cell_of(self, value: float) -> int:
         """The bin of one value; the ends of the padded range belong to the first and the last bin."""
-        return int(min(max(math.floor((value - self.padded_low) / self.width), 0), self.bins - 1))
+        return int(min(max(math.floor((value - self.padded_low) * self.per_width), 0), self.bins - 1))
 
     def midpoints(self) -> Floats:
         """The released value of every bin, in data units, rounded to about a millionth of a bin."""

@@ -21,11 +21,10 @@ from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
+from equinoise.privacy import QUANTILES, quantiles
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
-
-QUANTILES = (0.5, 0.9, 0.99, 1.0)
 
 
 def check_draws(draws: Any) -> None:
@@ -42,7 +41,6 @@ class Mechanism(ABC):
     to its ledger first.
     """
 
-    tier: ClassVar[str]
     composed: ClassVar[str]
     """How the cost of many draws is worked out, where it is not by adding up."""
 
@@ -53,6 +51,11 @@ class Mechanism(ABC):
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
+
+    @property
+    @abstractmethod
+    def tier(self) -> str:
+        """How strong the promise is: fixed-noise, end-to-end or worst-case."""
 
     def __post_init__(self) -> None:
         digest = storage.pack_digest(self._document(), self._blob())
@@ -110,6 +113,7 @@ class Mechanism(ABC):
         self.ledger.bind(Path(path))
 
     def _require_certificate(self) -> None:
+        """Refuse to go on unless everything that is promised was checked."""
         if not self._certificate.holds:
             raise PromiseNotMet(
                 f"The certificate does not hold: {self._certificate.failure}. Nothing can be drawn or saved."
@@ -217,9 +221,9 @@ class Mechanism(ABC):
         """The largest loss of anyone."""
         return float(self.losses().max())
 
-    def loss_quantiles(self, quantiles: tuple[float, ...] = QUANTILES) -> dict[str, float]:
+    def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
         """The loss that a share of the people stays within, for each share."""
-        return loss_quantiles(self.losses(), self.groups()[1], quantiles)
+        return quantiles(self.losses(), self.groups()[1], shares)
 
     def metrics(self) -> dict[str, float]:
         """How close the output is to the original."""
@@ -293,13 +297,4 @@ SECRET_SIZE = "the number of people is itself not public"
 
 def within(epsilon: float, delta: float) -> str:
     """An epsilon and a delta as the standard sentence says them."""
-    return f"at most {at_most(epsilon)} with delta = {delta:g}"
-
-
-def loss_quantiles(each: Floats, people: Ints, quantiles: tuple[float, ...] = QUANTILES) -> dict[str, float]:
-    """The loss that a share of the people stays within, for each share, from the loss of each group."""
-    order = np.argsort(each, kind="stable")
-    reached = np.cumsum(people[order])
-    ranks = [max(1, -(-round(q * 10**6) * int(reached[-1]) // 10**6)) for q in quantiles]
-    at = np.searchsorted(reached, ranks)
-    return {f"{q:g}": float(each[order[i]]) for q, i in zip(quantiles, at, strict=True)}
+    return f"at most {at_most(epsilon)} with delta = {at_most(delta)}"

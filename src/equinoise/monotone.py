@@ -32,8 +32,9 @@ in the place of E <= e^epsilon. The certificate checks this inequality.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -43,11 +44,8 @@ from equinoise.grid import Ints
 
 LEAST_EPSILON = 1e-4
 SLACK_BITS, FACTOR_BITS, POWER_BITS = 20, 40, 64
-NEAR, REACH = 0.3, 1.0
-FLOOR, BASE_FLOOR = 0.01, 0.03
-
-BASE_BITS = 10
-"""With a base distribution floors differ; this much finer a unit lets the least be a thousandth of the average."""
+REACH = 10
+"""Neighbours count up to a tenth of the cells away."""
 
 
 @dataclass(frozen=True)
@@ -83,27 +81,30 @@ class Rule:
 def public_rule(epsilon: float, cells: int, base: Sequence[float] | None = None) -> Rule:
     """The rule of epsilon and the number of cells, never of the data; ``base`` says where to expect people.
 
-    With t = 1/(e^epsilon - 1) people in every cell no minimum would be needed (additive smoothing). A cap of some 0.3 t
-    next to people and 0.01 t elsewhere came out best over several real columns and epsilons. With a base distribution
-    it is 0.03 t a cell, shared out by that. E is e^epsilon less 2^-20 of it, and the unit is so fine that rounding
-    g down to whole numbers costs no more than that.
+    With t = 1/(e^epsilon - 1) people in every cell no minimum would be needed (additive smoothing). Here t people are
+    shared out over all cells, evenly or half of them as ``base`` says (so that a wrong one costs little), and up to
+    (0.3 + 0.15 epsilon) t, at most t, are added where there are neighbours: one person in every cell within a tenth of
+    the cells would count half a person, the nearest most. This came out best over many real columns, grids and epsilons
+    at once (``benchmarks/worst_case.md``). E is e^epsilon less 2^-20 of it, and the unit is so fine that rounding g
+    down to whole numbers costs no more than that. Fractions throughout: the same rule on every machine.
     """
     check(LEAST_EPSILON <= epsilon < math.inf, "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon)
-    shares = None if base is None else check_base(base, cells)
+    even = Fraction(1, cells)
+    shares = [even] * cells if base is None else [(even + share) / 2 for share in check_base(base, cells)]
     target = exp_lower_bound(epsilon)
     factor = math.floor(target * (2**SLACK_BITS - 1) / 2**SLACK_BITS * 2**FACTOR_BITS)
-    people = 1 / math.expm1(min(epsilon, 64.0))
+    people = 1 / (target - 1)
     least = 1 << (SLACK_BITS + 3)
-    even = (FLOOR if base is None else BASE_FLOOR) * people
-    unit = least << (max(0, math.ceil(-math.log2(even))) + (0 if base is None else BASE_BITS))
-    near = [math.floor(NEAR * unit * math.exp(-(d - 1) / REACH)) for d in range(1, cells)]
-    cap = math.floor(min(1.0, 0.3 + 0.15 * epsilon) * people * unit)
-    floor = math.ceil(even * unit)
-    floors = [floor] * cells if shares is None else [max(least, math.floor(floor * cells * part)) for part in shares]
+    unit = least << (math.ceil(2 * cells / people) - 1).bit_length()
+    reach = Fraction(cells, REACH)
+    falling = [max(1 - (d - 1) / reach, Fraction(0)) for d in range(1, max(math.ceil(reach), 1) + 1)]
+    near = [math.floor(unit * weight / (4 * sum(falling))) for weight in falling[: cells - 1]]
+    cap = math.floor(min(Fraction(1), (6 + 3 * Fraction(epsilon)) / 20) * people * unit)
+    floors = [max(least, math.ceil(share * people * unit)) for share in shares]
     return Rule(unit, (unit, *(weight for weight in near if weight > 0)), cap, tuple(floors), factor)
 
 
-def check_base(base: Any, cells: int) -> list[float]:
+def check_base(base: Any, cells: int) -> list[Fraction]:
     """The base distribution, summing to one; refused if it is none over these cells."""
     try:
         parts = [float(part) for part in base]
@@ -117,45 +118,58 @@ def check_base(base: Any, cells: int) -> list[float]:
     bad = next((part for part in parts if not (math.isfinite(part) and part >= 0)), None)
     if bad is not None:
         raise BadInput(f"The base distribution must be finite numbers of at least 0. Got {bad:g} among them.")
-    total = sum(parts)
-    if not 0 < total < math.inf:
-        raise BadInput("The base distribution sums to zero (or to infinity): it says of no cell where people are.")
-    return [part / total for part in parts]
+    total = sum(map(Fraction, parts))
+    if total == 0:
+        raise BadInput("The base distribution sums to zero: it says of no cell that people are there.")
+    return [Fraction(part) / total for part in parts]
 
 
 def weights(counts: Ints, rule: Rule) -> list[int]:
     """g for every cell, rounded down to whole numbers."""
     people = [int(n) for n in counts]
-    return [_weight(people, x, rule) for x in range(rule.cells)]
+    return [_weight(people, x, around, rule) for x, around in enumerate(_around(people, rule))]
 
 
-def without_one(counts: Ints, known: Sequence[int], cell: int, rule: Rule) -> list[int]:
-    """The weights without one person of a cell, from those with them: only cells within reach change."""
+def each_without_one(counts: Ints, known: Sequence[int], rule: Rule) -> Iterator[list[int]]:
+    """For every occupied cell the weights without one person of it; only cells within reach change."""
     people = [int(n) for n in counts]
-    people[cell] -= 1
+    around = _around(people, rule)
     reach = len(rule.near)
-    around = range(max(0, cell - reach + 1), min(rule.cells, cell + reach))
-    return [*known[: around.start], *(_weight(people, x, rule) for x in around), *known[around.stop :]]
+    for cell in [k for k, n in enumerate(people) if n > 0]:
+        people[cell] -= 1
+        found = list(known)
+        for x in range(max(0, cell - reach + 1), min(rule.cells, cell + reach)):
+            gone = rule.near[abs(x - cell)] if x != cell else 0
+            found[x] = _weight(people, x, around[x] - gone, rule)
+        people[cell] += 1
+        yield found
 
 
-def _weight(people: list[int], x: int, rule: Rule) -> int:
+def _around(people: list[int], rule: Rule) -> list[int]:
+    """What neighbours count toward each cell, before the cap."""
+    found = [0] * rule.cells
+    for z, n in enumerate(people):
+        if n > 0:
+            for d, near in enumerate(rule.near):
+                for x in {z - d, z + d} - {z}:
+                    if 0 <= x < rule.cells:
+                        found[x] += near * n
+    return found
+
+
+def _weight(people: list[int], x: int, around: int, rule: Rule) -> int:
     floor = rule.floors[x]
-    around = [
-        (people[z], near)
-        for d, near in enumerate(rule.near)
-        if d > 0
-        for z in (x - d, x + d)
-        if 0 <= z < rule.cells and people[z] > 0
-    ]
-    around.sort(key=lambda group: -group[1])
-    near = sum(n * w for n, w in around)
-    best = rule.power(0) * (rule.unit * people[x] + floor + min(rule.cap, near))
+    best = rule.power(0) * (rule.unit * people[x] + floor + min(rule.cap, around))
     gone = 0
-    for n, w in [(people[x], 0), *around]:
-        gone, near = gone + n, near - n * w
-        if _too_far(gone, best, floor, rule):
-            break
-        best = min(best, rule.power(gone) * (floor + min(rule.cap, near)))
+    for d, near in enumerate(rule.near):  # outwards: near falls with the distance
+        for z in (x - d, x + d) if d else (x,):
+            if not (0 <= z < rule.cells and people[z] > 0):
+                continue
+            gone += people[z]
+            around -= near * people[z] if d else 0
+            if _too_far(gone, best, floor, rule):
+                return best >> POWER_BITS
+            best = min(best, rule.power(gone) * (floor + min(rule.cap, around)))
     return best >> POWER_BITS
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from equinoise import counting
+from equinoise.choice import Choice, choose
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
-from equinoise.fixed_noise import FixedNoise
+from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Histogram
 from equinoise.mechanism import Mechanism
@@ -95,6 +96,10 @@ def optimize(
     }
     if guarantee == "worst-case":
         return WorstCase.make(histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=settings)
+    if guarantee == "end-to-end":
+        chosen = choose(procedure, histogram, progress=progress)
+        measured = Measured(chosen.end_to_end.worst, float(epsilon))
+        return FixedNoise.from_solution(chosen.solution, draws=draws, measured=measured, settings=settings)
     solution = procedure.solve(histogram, start=start, progress=progress)
     if solution.protected < histogram.people:
         raise _not_everyone(solution, scales, progress)
@@ -109,6 +114,9 @@ def _check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: A
             f"The {guarantee} tier needs --bounds (in Python, bounds=): bounds read off the data depend on one person."
         )
     check(base is None or guarantee == "worst-case", "base", "left out unless guarantee is 'worst-case'", "a base")
+    if guarantee == "end-to-end":
+        check(start is None, "start", "left out in the end-to-end tier", "a profile")
+        Choice(procedure)  # refuses what it cannot choose among
     if guarantee == "worst-case":
         plain = Procedure(procedure.epsilon, draws=procedure.draws, delta=procedure.delta, seed=procedure.seed)
         given = [name for name, value in vars(procedure).items() if value != getattr(plain, name)]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.grid import Floats
+from equinoise.grid import Floats, Ints
 
 MARGIN = 2.0**-40
 """How much stricter than needed the game's floating-point condition is, so that rounding in the solver can
@@ -94,8 +94,19 @@ class Condition:
             return losses(rows, sums, self.people)
         ratios = _log_ratios(rows, sums, self.people)
         p = np.broadcast_to(sums / sums.sum(), rows.shape)
+        with np.errstate(over="ignore"):
+            return self._between(p, p * np.exp(-ratios), ratios)
+
+    def between(self, p: Floats, q: Floats) -> float:
+        """The same for any two distributions, not only those with and without a row."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(p == q, 0.0, np.log(p) - np.log(q))
+        if self.kind == PURE:
+            return float(np.abs(ratios).max())
+        return float(self._between(p[None], q[None], ratios[None])[0])
+
+    def _between(self, p: Floats, q: Floats, ratios: Floats) -> Floats:
         with np.errstate(invalid="ignore", over="ignore"):
-            q = p * np.exp(-ratios)
             if self.kind == APPROXIMATE:
                 factor = math.exp(min(self.epsilon, EPSILON_CAP))
                 forth, back = np.maximum(p - factor * q, 0).sum(axis=1), np.maximum(q - factor * p, 0).sum(axis=1)
@@ -122,3 +133,16 @@ def _log_ratios(rows: Floats, sums: Floats, people: int) -> Floats:
         ratios = np.log1p(-1 / people) - np.log1p(-np.minimum(share, 1.0))
     ratios[:, sums <= 0] = 0.0
     return np.asarray(ratios)
+
+
+QUANTILES = (0.5, 0.9, 0.99, 1.0)
+"""Shares of the people whose losses are shown."""
+
+
+def quantiles(losses: Floats, people: Ints, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
+    """The loss that a share of the people stays within, for each share; ``people[g]`` of them have ``losses[g]``."""
+    order = np.argsort(losses, kind="stable")
+    reached = np.cumsum(people[order])
+    ranks = [max(1, -(-round(share * 10**6) * int(reached[-1]) // 10**6)) for share in shares]
+    at = np.searchsorted(reached, ranks)
+    return {f"{share:g}": float(losses[order[i]]) for share, i in zip(shares, at, strict=True)}

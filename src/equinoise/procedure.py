@@ -90,13 +90,24 @@ class Procedure:
         )  # fmt: skip
 
     def solve(
-        self, histogram: Histogram, *, start: Ints | None = None, progress: Callable[[Round], None] | None = None
+        self,
+        histogram: Histogram,
+        *,
+        start: Ints | None = None,
+        untimed: bool = False,
+        progress: Callable[[Round], None] | None = None,
     ) -> Solution:
-        """Play. The solution may leave people unprotected; with a budget that cannot be kept, this refuses."""
+        """Play. The solution may leave people unprotected; with a budget that cannot be kept, this refuses.
+
+        ``untimed``, nothing but the histogram decides: no time limit, and Ctrl-C is not taken for an answer.
+        """
         chosen: dict[str, Any] = {
             "scales": self.scales, "restarts": self.restarts, "seed": self.seed, "start": start, "progress": progress,
         }  # fmt: skip
-        solve = make_solver(self.solver, time_limit=self.time_limit, generations=self.generations, **chosen)
+        limit = math.inf if untimed else self.time_limit
+        solve = make_solver(
+            self.solver, time_limit=limit, generations=self.generations, keep_when_stopped=not untimed, **chosen
+        )
         game = self.game(histogram)
         if self.budget is None:
             return solve(game)

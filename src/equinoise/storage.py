@@ -107,6 +107,13 @@ class BudgetDocument(_Strict):
     delta: float = Field(gt=0, lt=1)
 
 
+class MeasuredDocument(_Strict):
+    """The loss with the noise worked out again, and what was asked for."""
+
+    worst: float = Field(ge=0)
+    target: float = Field(gt=0)
+
+
 class Document(_Strict):
     """What the saved mechanisms of all tiers share."""
 
@@ -120,7 +127,7 @@ class Document(_Strict):
 class FixedNoiseDocument(Document):
     """All of a mechanism of the game but its weights."""
 
-    tier: Literal["fixed-noise"] = "fixed-noise"
+    tier: Literal["fixed-noise", "end-to-end"] = "fixed-noise"
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
     scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
     weight_total: Literal[4294967296]
@@ -129,6 +136,7 @@ class FixedNoiseDocument(Document):
     people: list[Annotated[int, Field(gt=0)]]
     delta: float = Field(0.0, ge=0, lt=1)
     order: float | None = Field(None, gt=1)
+    measured: MeasuredDocument | None = None
     solver: SolverDocument
 
     @model_validator(mode="after")
@@ -141,7 +149,9 @@ class FixedNoiseDocument(Document):
             and max(self.scale_indices) < len(self.scales)
             and self.scales == sorted(self.scales)
             and sum(self.people) <= MOST
-            and (self.delta > 0) + (self.order is not None) + (self.budget is not None) <= 1
+            and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
+            <= 1
+            and (self.tier == "end-to-end") == (self.measured is not None)
             and (self.delta == 0 or self.draws == 1)
         )
         if not fit:
@@ -169,7 +179,7 @@ class WorstCaseDocument(Document):
     """All of a mechanism of the worst-case tier."""
 
     tier: Literal["worst-case"]
-    counts: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
     rule: RuleDocument
     weights: list[Annotated[int, Field(ge=1)]]
     base: list[Annotated[float, Field(ge=0)]] | None = None
@@ -179,7 +189,8 @@ class WorstCaseDocument(Document):
     def _cells_fit(self) -> WorstCaseDocument:
         axis = Axis(**self.axes[0].model_dump())
         cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
-        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(self.base or self.counts)}
+        base = self.counts if self.base is None else self.base
+        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
         if lengths != {cells} or sum(self.counts) < 1:
             raise ValueError("cells")
         return self
@@ -191,7 +202,8 @@ def digest_of(document: str, weights: bytes) -> str:
 
 
 def _tier(document: Any) -> str:
-    return str(document.get("tier", "fixed-noise")) if isinstance(document, dict) else "fixed-noise"
+    worst_case = isinstance(document, dict) and document.get("tier") == "worst-case"
+    return "worst-case" if worst_case else "fixed-noise"
 
 
 _DOCUMENT: TypeAdapter[FixedNoiseDocument | WorstCaseDocument] = TypeAdapter(

@@ -202,16 +202,18 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     console.print(f"{mechanism.promise} {SECRET}", style="dim")
 
 
-def show_audit(found: Audit) -> None:
+def show_audit(found: Audit, plot: Path | None = None) -> None:
     """What ``audit`` found."""
     console, m = _console(), found.mechanism
     table = Table(title=f"Loss of one draw, cell by cell ({m.grid.axis.name})")
-    for name in ("cell", "from", "to", "people", "average scale", "worst loss"):
+    measured = found.end_to_end
+    for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
-    for row in found.cells():
+    for number, row in enumerate(found.cells()):
+        again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), f"{row['from']:.5g}", f"{row['to']:.5g}", f"{row['people']:,}",
-            "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}",
+            "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
     console.print(table)
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
@@ -243,6 +245,12 @@ def show_audit(found: Audit) -> None:
         console.print(m.promise)
     else:
         console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
+    if measured is not None:
+        shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
+        console.print(f"End to end: {shares}.")
+        console.print(measured.sentence, style="yellow" if measured.above else None)
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")
 
 

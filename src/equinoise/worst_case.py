@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -18,9 +18,12 @@ from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Grid, Histogram, Ints
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
-from equinoise.monotone import LEAST_EPSILON, Rule, public_rule, weights, without_one
+from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
 Number = TypeVar("Number", np.int64, np.float64)
+
+MOST_STEPS = 10**7
+"""Of working out everyone's loss again: some ten seconds."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -30,13 +33,17 @@ class WorstCase(Mechanism):
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
     """
 
-    tier = "worst-case"
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
 
     counts: Ints
     rule: Rule
     weights: tuple[int, ...]
     base: tuple[float, ...] | None = None
+
+    @property
+    def tier(self) -> str:
+        """How strong the promise is."""
+        return "worst-case"
 
     def __post_init__(self) -> None:
         counts = np.array(self.counts, dtype=np.int64)
@@ -64,6 +71,7 @@ class WorstCase(Mechanism):
         each = float(epsilon) if budget is None else bounded_range_epsilon(budget, draws)
         if budget is not None and each < LEAST_EPSILON:
             raise _too_many(budget, draws)
+        base = None if base is None else tuple(base)
         inside = cells_within(histogram.grid.axis)
         counts = histogram.counts[inside]
         if counts.sum() != histogram.people:
@@ -118,11 +126,15 @@ class WorstCase(Mechanism):
 
     @cached_property
     def _certificate(self) -> Certificate:
+        """The certificate holds for any public rule; that this is the public one is checked here."""
         rule = self.rule
-        return certify_monotone(
+        found = certify_monotone(
             self.counts.tolist(), self.weights, self.epsilon,
             unit=rule.unit, near=rule.near, cap=rule.cap, floors=rule.floors, factor=rule.factor,
         )  # fmt: skip
+        if found.holds and not self.follows_public_rule:
+            return replace(found, holds=False, failure="the rule is not the public one, so it may be from the data")
+        return found
 
     @cached_property
     def within_budget(self) -> bool:
@@ -136,7 +148,10 @@ class WorstCase(Mechanism):
     @property
     def follows_public_rule(self) -> bool:
         """Whether the parameters are those of the public rule (with the base, if there is one)."""
-        return self.rule == public_rule(self.epsilon, len(self.counts), self.base)
+        try:
+            return self.rule == public_rule(self.epsilon, len(self.counts), self.base)
+        except BadInput:
+            return False
 
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
@@ -185,10 +200,13 @@ class WorstCase(Mechanism):
 
     @cached_property
     def _losses(self) -> Floats:
+        """By the theorem, epsilon for everyone, where working them out would take too long."""
+        occupied = np.count_nonzero(self.counts)
+        if occupied * len(self.rule.near) ** 2 > MOST_STEPS:
+            return np.full(occupied, self.epsilon)
         whole = np.array([weight / sum(self.weights) for weight in self.weights])
         each = []
-        for cell in np.flatnonzero(self.counts).tolist():
-            other = without_one(self.counts, self.weights, cell, self.rule)
+        for other in each_without_one(self.counts, self.weights, self.rule):
             total = sum(other)
             each.append(np.abs(np.log(whole) - np.log([weight / total for weight in other])).max())
         return np.array(each)
@@ -200,13 +218,14 @@ class WorstCase(Mechanism):
 
     def _one_draw(self) -> str:
         return (
-            f"Worst-case tier: for every dataset within the bounds, the privacy loss of one draw is "
-            f"{within(self.epsilon, 0)}, between the data with a person and with that one person removed, or added "
+            "Worst-case tier: for every dataset of at least one person within the bounds, the privacy loss of one draw "
+            f"is {within(self.epsilon, 0)}, between the data with a person and with that one person removed, or added "
             f"({SECRET_SIZE})."
         )
 
     def _caveat(self) -> str:
-        return " This is differential privacy: the weights are worked out again without that person."
+        base = "" if self.base is None else ", provided that the base distribution was not taken from the data"
+        return f" This is differential privacy: the weights are worked out again without that person{base}."
 
     def _shown(self) -> dict[str, Any]:
         return {"first_cell": self._first, **self._own()}
@@ -218,7 +237,7 @@ def _too_many(budget: Budget, draws: int) -> PromiseNotMet:
         middle = (low + high) // 2
         low, high = (middle, high) if bounded_range_epsilon(budget, middle) >= LEAST_EPSILON else (low, middle)
     return PromiseNotMet(
-        f"{draws:,} draws within epsilon {at_most(budget.epsilon)} and delta {budget.delta:g} leave less than "
+        f"{draws:,} draws within epsilon {at_most(budget.epsilon)} and delta {at_most(budget.delta)} leave less than "
         f"{LEAST_EPSILON:g} a draw; {low:,} draws are the most possible. Ask for fewer draws or a larger epsilon.",
         draws=draws,
         most_draws=low,

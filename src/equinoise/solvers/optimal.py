@@ -61,8 +61,9 @@ def optimal(
 ) -> Solution:
     """The profile of least KL that protects everyone, within the target gap, or the best found when the time limit
     (in seconds) or Ctrl-C ends the search; the gap says which. Without ``keep_when_stopped``, Ctrl-C is the caller's.
+    With an infinite time limit nothing else asks the clock, and the same game gives the same profile.
     """
-    check(math.isfinite(time_limit) and time_limit > 0, "time_limit", "a positive number of seconds", time_limit)
+    check(time_limit > 0, "time_limit", "a positive number of seconds", time_limit)
     Objective(game)  # refuses a utility that is not offered
     if game.condition.kind != PURE:
         raise BadInput("The optimal solver offers no delta for one draw and no Renyi order. Use best response.")

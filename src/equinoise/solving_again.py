@@ -1,0 +1,80 @@
+"""A saved mechanism's procedure, run again: does it give the saved profile, and what does it give without a person?"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from equinoise.choice import Choice
+from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_of, output_of, solved, tell
+from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Histogram
+from equinoise.privacy import Condition
+from equinoise.procedure import Procedure
+from equinoise.solvers import Solution
+
+
+def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
+    """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
+
+    It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
+    time limit decided, a machine on which the procedure gives another profile than the saved one.
+    """
+    procedure = procedure_of(mechanism)
+    histogram = Histogram(mechanism.grid, mechanism.histogram)
+    tell(progress, "Solving again with everyone")
+    outcome: Outcome
+    if mechanism.settings.get("guarantee") == "end-to-end":
+        choice = Choice(procedure)
+        target, outcome, again = procedure.epsilon, choice.outcome, choice.solution(histogram)
+    else:
+        target, outcome, again = mechanism.epsilon, outcome_of(procedure), solved(procedure, histogram)
+    if again is None or not gives(again, mechanism):
+        raise PromiseNotMet(
+            "Solving again does not give the saved profile on this machine, with these versions of the libraries, so "
+            "nothing can be measured end to end."
+        )
+    condition = Condition(float(target), histogram.people, mechanism.delta, mechanism.order)
+    return measure(outcome, histogram, condition, full=output_of(again), progress=progress)
+
+
+def procedure_of(mechanism: FixedNoise) -> Procedure:
+    """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
+    settings, names = mechanism.settings, [field.name for field in fields(Procedure)]
+    if not settings.get("public_bounds", True):
+        raise BadInput(
+            "The bounds of this mechanism were read off the data, so without one person the grid itself may be another "
+            "one and the loss infinite. Make it again with public bounds to measure it end to end."
+        )
+    if not set(names) <= set(settings):
+        raise BadInput(
+            "This mechanism does not tell all of its settings: it was made by an earlier version of Equinoise. Make it "
+            "again to measure it end to end."
+        )
+    if settings.get("own_start"):
+        raise BadInput(
+            "This mechanism was solved from a start of one's own, which is not known for the data without a person. "
+            "Make it again without one to measure it end to end."
+        )
+    if mechanism.solver.get("proven") is False:
+        raise BadInput(
+            "The optimal solver was stopped before it was done, so the time it had decided the profile, and no "
+            "neighbour can be solved in the same way. Make it again with a longer time limit to measure it end to end."
+        )
+    return Procedure(**{name: settings[name] for name in names})
+
+
+def gives(solution: Solution, mechanism: FixedNoise) -> bool:
+    """Whether a solution is exactly what the mechanism holds."""
+    cells, scales = solution.game.groups(solution.profile)
+    return solution.game.kernel.scales == mechanism.scales and all(
+        np.array_equal(ours, theirs)
+        for ours, theirs in (
+            (cells, mechanism.cells),
+            (scales, mechanism.scale_indices),
+            (solution.profile[cells, scales], mechanism.people),
+            (solution.game.kernel.weights[scales, cells], mechanism.weights),
+        )
+    )
