@@ -84,6 +84,7 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
     title = f"KL against epsilon: {data.title.lower()}"
     words = "; ".join(f"{_series(row)} {row.means['kl']:.4f} at epsilon {row.epsilon:g}" for row in table)
     return _picture(
+        f"{data.name}-kl", title,
         f"The mean over seeds, ours with both sets of scales and the paper's {MARK} dotted (below 0.000001 "
         "drawn there). "
         f"{words}.",
