@@ -268,6 +268,11 @@ def _description(comparison: Comparison) -> str:
     return f"{_title(comparison)}. KL divergence by method. {'; '.join(lines)}."
 
 
+def svg(chart: Any) -> str:
+    """A chart with a title and a description, as SVG that says both."""
+    return _rendered(chart, ".svg").decode()
+
+
 def _rendered(chart: Any, suffix: str) -> bytes:
     if suffix == ".html":
         return _page(chart).encode()

