@@ -75,8 +75,8 @@ def test_a_neighbour_that_is_refused_counts_as_infinite(values):
     found = of_mechanism(full)
     assert found.losses.tolist() == pytest.approx([expected[cell] for cell in found.cells.tolist()])
     assert math.isinf(found.worst)
-    assert found.refused == found.people[np.isinf(found.losses)].sum() > 0
-    assert "the procedure refuses: infinite" in found.sentence
+    assert found.infinite == found.people[np.isinf(found.losses)].sum() > 0
+    assert f"infinite for {found.infinite} of them" in found.sentence
 
 
 def test_a_neighbour_that_cannot_be_protected_counts_as_infinite():
@@ -86,7 +86,7 @@ def test_a_neighbour_that_cannot_be_protected_counts_as_infinite():
     full, expected = by_hand(values, **asked, epsilon=epsilon)
     found = of_mechanism(full)
     assert found.losses.tolist() == pytest.approx([expected[cell] for cell in found.cells.tolist()])
-    assert 1 <= found.refused <= 5
+    assert 1 <= found.infinite <= 5
 
 
 def exact_loss(one, other):

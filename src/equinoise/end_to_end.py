@@ -71,8 +71,9 @@ class EndToEnd:
         return int(self.people[~(self.divergences <= self.target)].sum())
 
     @property
-    def refused(self) -> int:
-        """People without whom the procedure refuses: whether there was a draw at all tells that they are in."""
+    def infinite(self) -> int:
+        """People whose loss is infinite: without them the procedure refuses, or a cell can come out with them and not
+        without, or the other way round."""
         return int(self.people[np.isinf(self.losses)].sum())
 
     def quantiles(self) -> dict[str, float]:
@@ -91,9 +92,13 @@ class EndToEnd:
                 f"{people} the target for {what}, {at_most(self.target)}, and the worst is "
                 f"{at_most(float(self.divergences.max()))}; the worst pure loss of one draw is {at_most(self.worst)}"
             )
-        refused = f" (without {self.refused:,} of them the procedure refuses: infinite)" if self.refused else ""
+        infinite = (
+            f" (infinite for {self.infinite:,} of them: without them it refuses, or other cells can come out)"
+            if self.infinite
+            else ""
+        )
         return (
-            f"Measured for this dataset, end to end, the noise worked out again without each person: {said}{refused}. "
+            f"Measured for this dataset, end to end, the noise worked out again without each person: {said}{infinite}. "
             "It says nothing about people who are not in the data."
         )
 
@@ -105,7 +110,7 @@ class EndToEnd:
             "quantiles": self.quantiles(),
             "target": self.target,
             "people_above_target": self.above,
-            "people_refused": self.refused,
+            "people_infinite": self.infinite,
             "cells": [
                 {"cell": int(cell), "people": int(people), "loss": float(loss), "divergence": float(divergence)}
                 for cell, people, loss, divergence in rows

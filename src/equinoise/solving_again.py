@@ -33,8 +33,9 @@ def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> End
         target, outcome, again = mechanism.epsilon, outcome_of(procedure), solved(procedure, histogram)
     if again is None or not gives(again, mechanism):
         raise PromiseNotMet(
-            "Solving again does not give the saved profile on this machine, with these versions of the libraries, so "
-            "nothing can be measured end to end."
+            "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
+            "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
+            "step short."
         )
     condition = Condition(float(target), histogram.people, mechanism.delta, mechanism.order)
     return measure(outcome, histogram, condition, full=output_of(again), progress=progress)
