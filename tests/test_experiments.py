@@ -81,7 +81,6 @@ def joint(monkeypatch):
         return Draws(frame)
 
     monkeypatch.setattr(regression, "optimize", optimize)
-    monkeypatch.setattr(regression, "find_spec", lambda name: name)
     return asked
 
 

@@ -15,6 +15,7 @@ from equinoise.end_to_end import EndToEnd, Progress
 from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
+from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
@@ -48,20 +49,24 @@ class Audit:
 
     def cells(self) -> list[dict[str, Any]]:
         """For each occupied cell: its interval, its people, their average scale and their worst loss."""
-        m, axis = self.mechanism, self.mechanism.grid.axis
+        m, axes = self.mechanism, self.mechanism.grid.axes
         each: Floats = m.losses()
-        scales = np.array(m.scales)[m.scale_indices] * axis.range if isinstance(m, FixedNoise) else None
+        scales = None
+        if isinstance(m, FixedNoise) and len(axes) == 1:
+            scales = np.array(m.scales)[m.scale_indices] * axes[0].range
         cells, everyone = m.groups()
         found = []
         for cell in np.unique(cells).tolist():
             here = cells == cell
             people = everyone[here]
-            low = axis.padded_low + cell * axis.width
+            bins = m.grid.bins_of(np.array([cell]))[0].tolist()
+            low = [axis.padded_low + bin * axis.width for axis, bin in zip(axes, bins, strict=True)]
+            high = [start + axis.width for start, axis in zip(low, axes, strict=True)]
             found.append(
                 {
                     "cell": cell,
-                    "from": low,
-                    "to": low + axis.width,
+                    "from": low if len(axes) > 1 else low[0],
+                    "to": high if len(axes) > 1 else high[0],
                     "people": int(people.sum()),
                     "average_scale": None if scales is None else float(people @ scales[here] / people.sum()),
                     "worst_loss": float(each[here].max()),
@@ -127,13 +132,14 @@ def audit(file: Path, data: Any = None, *, end_to_end: bool = False, progress: P
     mechanism = Mechanism.read(file)
     same = None
     if data is not None:
-        axis = mechanism.grid.axis
-        rows = counting.open_rows(data, axis.name)
-        settings = mechanism.settings
-        again = counting.count(
-            rows, axis, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
+        axes, settings = mechanism.grid.axes, mechanism.settings
+        rows = counting.open_rows(data, [axis.name for axis in axes])
+        again = counting.count_jointly(
+            rows, axes, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
         )
-        same = bool(np.array_equal(again.counts, mechanism.histogram))
+        histogram = mechanism.histogram
+        occupied = np.flatnonzero(histogram)
+        same = bool(np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied]))
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
     return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
 
@@ -155,10 +161,23 @@ def _same_kernel(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, WorstCase):
         return mechanism.follows_public_rule
     assert isinstance(mechanism, FixedNoise)
+    if isinstance(mechanism, JointFixedNoise):
+        return all(_same_axis(mechanism, number) for number in range(len(mechanism.grid.axes)))
     bins, total = mechanism.grid.axis.bins, mechanism.weight_total
     for index in np.unique(mechanism.scale_indices).tolist():
         here = mechanism.scale_indices == index
         exact = noise_mass(mechanism.noise, mechanism.scales[index], bins)[mechanism.cells[here]] * total
         if (np.abs(mechanism.weights[here] - exact) > 1.001).any():
+            return False
+    return True
+
+
+def _same_axis(mechanism: JointFixedNoise, number: int) -> bool:
+    """The same for one axis of several."""
+    rows, bins = mechanism.factors[number], mechanism.grid.bins_of(mechanism.cells)[:, number]
+    for index in np.unique(mechanism.scale_indices).tolist():
+        here = mechanism.scale_indices == index
+        mass = noise_mass(mechanism.noise, mechanism.scales[index][number], rows.shape[1])[bins[here]]
+        if (np.abs(rows[here] - mass * int(rows[0].sum())) > 1.001).any():
             return False
     return True

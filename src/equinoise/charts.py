@@ -167,7 +167,7 @@ def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
         for key, name in names.items()
         if 0 < row[key] < math.inf
     ]
-    title = f"What draws cost together, for column {mechanism.grid.axis.name!r}"
+    title = f"What draws cost together, for {mechanism.grid.name}"
     words = "; ".join(
         f"{row['draws']:,} draws: worst {at_most(row['worst'])}, median {at_most(row['median'])}" for row in costs
     )

@@ -52,11 +52,12 @@ def data_options(command: Command) -> Command:
 DATA_OPTIONS = [
     click.option(
         "--column", multiple=True,
-        help="The column of numbers; one row is one person. Left out: the one that --bounds names, or the only one.",
+        help="The column of numbers; one row is one person. 'optimize' takes several, to draw whole rows. Left out: "
+        "those that --bounds names, or the only one.",
     ),
     click.option(
         "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
-        help="Public limits of the column. Left out, they are read off the data, with a warning.",
+        help="Public limits of a column. Left out, they are read off the data, with a warning.",
     ),
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
     click.option(
@@ -115,6 +116,7 @@ DATA_OPTIONS = [
     "--base", type=FILE_PATH,
     help="For the worst-case tier: a file with one number for each cell within the bounds, where people are expected.",
 )  # fmt: skip
+@click.option("--scale-per-column", is_flag=True, help="With several columns: a person may have another scale on each.")
 @click.option("--renyi", type=float, metavar="ORDER", help="Bound the Renyi divergence of this order instead.")
 @click.option(
     "--solver", default="best-response", show_default=True,
@@ -127,12 +129,12 @@ DATA_OPTIONS = [
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
-    draws: int, delta: float, renyi: float | None, guarantee: str, base: Path | None,
+    draws: int, delta: float, renyi: float | None, guarantee: str, base: Path | None, scale_per_column: bool,
     bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
     padding_epsilon: float, percentile: float, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Play the game on one column of DATA (CSV, TSV or Parquet) and save a certified mechanism.
+    """Play the game on a column of DATA (CSV, TSV or Parquet), or several, and save a certified mechanism.
 
     \b
     Examples:
@@ -142,16 +144,19 @@ def optimize(
       equinoise optimize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --solver optimal --out pay.eq
       equinoise optimize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 \\
           --guarantee worst-case --out pay.eq
+      equinoise optimize people.csv --epsilon 1 --bounds height 120 230 --bounds weight 30 200 --out both.eq
     """
     from equinoise import terminal
     from equinoise.files import check_writable, read_numbers
     from equinoise.pipeline import optimize as make
 
-    name = _column(column, bounds)
+    name = _columns(column, bounds)
+    limits = _all_bounds(name, bounds)
     check_writable(out, source=data, force=force)
     with _said() as said, terminal.progress() as seen:
         mechanism = make(
-            data, epsilon=epsilon, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
+            data, epsilon=epsilon, column=name, bounds=limits or None, bins=bins, scales=_scales(scales),
+            per_axis=scale_per_column,
             noise=noise, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
             guarantee=guarantee, base=None if base is None else read_numbers(base),
             time_limit=time_limit, generations=generations,
@@ -165,10 +170,17 @@ def optimize(
         terminal.show_optimized(mechanism, out)
 
 
+def _columns(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> str | list[str] | None:
+    """The column, or several; left out, those that have bounds."""
+    names = list(column) or [name for name, _, _ in bounds]
+    return names if len(names) > 1 else next(iter(names), None)
+
+
 def _column(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> str | None:
-    if len(column) > 1:
-        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in column)}.")
-    return column[0] if column else (bounds[0][0] if bounds else None)
+    name = _columns(column, bounds)
+    if isinstance(name, list):
+        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in name)}.")
+    return name
 
 
 @contextmanager
@@ -184,14 +196,21 @@ def _said() -> Iterator[list[str]]:
 
 
 def _bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> tuple[float, float] | None:
-    if not bounds:
-        return None
-    if len(bounds) > 1:
-        raise BadInput("Give --bounds once for the column.")
-    name, low, high = bounds[0]
-    if name != column:
-        raise BadInput(f"--bounds names column {name!r}, but --column is {column!r}.")
-    return low, high
+    return _all_bounds(column, bounds).get(column or "")
+
+
+def _all_bounds(
+    columns: str | list[str] | None, bounds: Sequence[tuple[str, float, float]]
+) -> dict[str, tuple[float, float]]:
+    names = columns if isinstance(columns, list) else [columns]
+    found: dict[str, tuple[float, float]] = {}
+    for name, low, high in bounds:
+        if name in found:
+            raise BadInput(f"Give --bounds once for column {name!r}.")
+        if name not in names:
+            raise BadInput(f"--bounds names column {name!r}, but --column is {', '.join(map(repr, names))}.")
+        found[name] = low, high
+    return found
 
 
 def _scales(text: str) -> str | list[float]:
@@ -338,22 +357,22 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     mechanism = Mechanism.open(file)
     if out is not None:
         check_writable(out, source=file, force=force)
-    name, rows = mechanism.grid.axis.name, []
+    names, rows = [axis.name for axis in mechanism.grid.axes], []
     with terminal.drawing(draws, quiet=out is None and sys.stdout.isatty()) as seen:
         values = seen(mechanism.stream(draws))
         if out is not None:
-            lines = (text.encode() for text in terminal.csv_rows(name, values))
+            lines = (text.encode() for text in terminal.csv_rows(names, values))
             write_whole(out, lines, mode=0o644, force=force)
         elif as_json:
             rows = [value for part in values for value in part.tolist()]
         else:
-            sys.stdout.writelines(terminal.csv_rows(name, values))
+            sys.stdout.writelines(terminal.csv_rows(names, values))
             sys.stdout.flush()
     spent = mechanism.ledger.spent
     if as_json:
         terminal.print_json(
             {
-                "column": name,
+                "column": names[0] if len(names) == 1 else names,
                 "rows": rows if out is None else None,
                 "file": None if out is None else str(out),
                 "draws": draws,

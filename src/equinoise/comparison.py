@@ -16,7 +16,7 @@ from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
-from equinoise.pipeline import count_people, open_column
+from equinoise.pipeline import count_people, open_columns
 from equinoise.procedure import check_epsilon, make_solver
 from equinoise.solvers import Round
 from equinoise.utility import named
@@ -110,7 +110,8 @@ def compare(
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     families = check_families(noise)
     named(utility, 2)  # refused before anything is read
-    rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    rows, grid = open_columns(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    axis = grid.axis
     offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
     histogram = count_people(rows, axis, missing=missing, outside=outside)
     methods = Methods(histogram, bounds is not None)

@@ -115,6 +115,11 @@ class Game:
         profile[:, -1] = self.histogram.counts
         return profile
 
+    def weights(self, profile: Ints) -> Ints:
+        """The row of whole numbers of every occupied pair, in the order of :meth:`groups`."""
+        cells, scales = self.groups(profile)
+        return self.kernel.weights[scales, cells]
+
     def groups(self, profile: Ints) -> tuple[Ints, Ints]:
         """The occupied (cell, scale) pairs, cell by cell."""
         cells, scales = np.nonzero(profile)

@@ -149,6 +149,12 @@ class Grid:
         return axis
 
     @property
+    def name(self) -> str:
+        """The columns as people read them: 'height', or 'height' and 'weight'."""
+        *most, last = (repr(axis.name) for axis in self.axes)
+        return f"{', '.join(most)} and {last}" if most else last
+
+    @property
     def cells(self) -> int:
         """How many cells there are."""
         return math.prod(self.shape)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from equinoise.errors import BadInput, check
 from equinoise.game import Payoff
 from equinoise.grid import Floats, Ints, JointHistogram
-from equinoise.joint_groups import Exposed, Groups
+from equinoise.joint_groups import Exposed, Groups, laid_out
 from equinoise.joint_noise import JointKernel
 from equinoise.joint_responses import response
 from equinoise.joint_utility import JointUtility, named_jointly
@@ -183,15 +183,11 @@ class JointGame:
 
         The loss grows with a person's share of a cell, so the largest and the smallest share tell.
         """
-        state = self.state(profile)
-        reached = state.sums > 0
-        found = np.empty(len(state.people))
-        for group in range(len(found)):
-            share = state.row(group)[reached] / state.sums[reached]
-            with np.errstate(divide="ignore"):
-                ratios = math.log1p(-1 / self.people) - np.log1p(-np.minimum([share.max(), share.min()], 1.0))
-            found[group] = np.abs(ratios).max()
-        return found
+        return self.state(profile).losses()
+
+    def weights(self, profile: Ints) -> Ints:
+        """Every group's row laid out over all cells, for what needs them so; refused if that is too much."""
+        return laid_out(self.factors(profile))
 
     def best_response(self, profile: Ints, position: int, scale: int) -> int:
         """The best scale for one person now in (position, scale), everyone else staying; as in the one-axis game."""

@@ -85,6 +85,7 @@ class Mechanism(ABC):
     def read(path: str | Path) -> Mechanism:
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
         from equinoise.fixed_noise import FixedNoise
+        from equinoise.joint_fixed_noise import JointFixedNoise
         from equinoise.worst_case import WorstCase
 
         path = Path(path)
@@ -99,6 +100,8 @@ class Mechanism(ABC):
         }
         if isinstance(document, storage.WorstCaseDocument):
             return WorstCase.from_document(document, shared)
+        if isinstance(document, storage.JointDocument):
+            return JointFixedNoise.from_joint_document(document, weights, shared)
         return FixedNoise.from_document(document, weights, shared)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -142,7 +145,9 @@ class Mechanism(ABC):
         """Rows of weights that are saved beside the document."""
 
     def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
-        """``n`` draws in data units, charged to the ledger first. ``source`` is for tests."""
+        """``n`` draws in data units (with several columns, rows of them), charged to the ledger first.
+
+        ``source`` is for tests."""
         return np.concatenate(list(self.stream(n, source=source)))
 
     def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
@@ -150,8 +155,11 @@ class Mechanism(ABC):
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
-        midpoints = self.grid.axis.midpoints()
-        return (midpoints[cells] for cells in self._draw(int(n), source))
+        return (self._values(drawn) for drawn in self._draw(int(n), source))
+
+    def _values(self, drawn: Ints) -> Floats:
+        """Drawn cells in data units."""
+        return self.grid.axis.midpoints()[drawn]
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -225,11 +233,11 @@ class Mechanism(ABC):
         """The loss that a share of the people stays within, for each share."""
         return quantiles(self.losses(), self.groups()[1], shares)
 
-    def metrics(self) -> dict[str, float]:
+    def metrics(self) -> dict[str, Any]:
         """How close the output is to the original."""
         return metrics(self.original, self.output, self.grid.axis.midpoints())
 
-    def baseline(self) -> dict[str, float]:
+    def baseline(self) -> dict[str, Any]:
         """The same for the Laplace mechanism on the same grid at the same epsilon."""
         q = baselines.laplace_output(self.original, self.grid.axis, self.epsilon)
         return metrics(self.original, q, self.grid.axis.midpoints())

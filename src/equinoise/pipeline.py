@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,13 +13,17 @@ from equinoise.choice import Choice, choose
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
 from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
-from equinoise.grid import Axis, Histogram
+from equinoise.grid import Axis, Grid, Histogram, JointHistogram
+from equinoise.joint_fixed_noise import JointFixedNoise
+from equinoise.joint_game import JointGame
 from equinoise.mechanism import Mechanism
 from equinoise.privacy import PURE
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.least_epsilon import least_epsilon
 from equinoise.worst_case import WorstCase
+
+Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
 TIERS = ("fixed-noise", "end-to-end", "worst-case")
 
@@ -29,11 +33,12 @@ def optimize(
     *,
     epsilon: float,
     guarantee: str = "fixed-noise",
-    column: str | None = None,
-    bounds: tuple[float, float] | None = None,
+    column: str | Sequence[str] | None = None,
+    bounds: Bounds = None,
     bins: int = 101,
     noise: str = "laplace",
-    scales: str | Sequence[float] = "wide",
+    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
+    per_axis: bool = False,
     utility: str = "kl",
     draws: int = 1,
     delta: float = 0.0,
@@ -51,11 +56,12 @@ def optimize(
     base: Sequence[float] | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Mechanism:
-    """A certified mechanism for one column of numbers about people, one row a person.
+    """A certified mechanism for one column of numbers about people, or several together, one row a person.
 
     ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
-    of the column; left out, they are read off the data, with a warning. ``draws`` is how many draws the
-    mechanism may ever release. ``guarantee`` is the tier of what is promised: ``fixed-noise`` (the game),
+    of the column (with several, a dict of them); left out, they are read off the data, with a warning. With several
+    columns a person's scale applies to all of them, or with ``per_axis`` to each its own. ``draws`` is how many draws
+    the mechanism may ever release. ``guarantee`` is the tier of what is promised: ``fixed-noise`` (the game),
     ``end-to-end`` (the game, with a loss that is also measured with the noise worked out again) or ``worst-case``
     (differential privacy; there is no game, so its settings do not apply, bounds must be given, and ``base`` may say
     where to expect people, one number for each cell within the bounds). ``noise`` is a family (``laplace``,
@@ -74,18 +80,17 @@ def optimize(
     """
     procedure = Procedure(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
-        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed,
+        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
     )  # fmt: skip
     _check_guarantee(guarantee, procedure, bounds, start, base)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
-    rows, axis = open_column(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
-    procedure.offered(axis)  # refused before anything is counted
-    histogram = count_people(rows, axis, missing=missing, outside=outside, least=1 if guarantee == "worst-case" else 2)
+    rows, grid = open_columns(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    procedure.check_grid(grid)  # refused before anything is counted
     settings = {
         "guarantee": guarantee,
-        "column": rows.column,
+        "column": rows.columns[0] if len(rows.columns) == 1 else list(rows.columns),
         "public_bounds": bounds is not None,
         "missing": missing,
         "outside": outside,
@@ -94,6 +99,16 @@ def optimize(
         "own_start": start is not None,
         **procedure.to_json(),
     }
+    if len(grid.axes) > 1:
+        check(guarantee == "fixed-noise", "guarantee", "'fixed-noise' with several columns", guarantee)
+        check(start is None, "start", "left out with several columns", "a profile")
+        joint = count_people_jointly(rows, grid, missing=missing, outside=outside)
+        found = procedure.solve_jointly(joint, progress)
+        if found.protected < joint.people:
+            raise _not_everyone_jointly(found)
+        return JointFixedNoise.from_joint_solution(found, draws=draws, budget=procedure.budget, settings=settings)
+    least = 1 if guarantee == "worst-case" else 2
+    histogram = count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
     if guarantee == "worst-case":
         return WorstCase.make(histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=settings)
     if guarantee == "end-to-end":
@@ -126,26 +141,42 @@ def _check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: A
         check(many, "delta", "0 for one draw in the worst-case tier: it is private without", procedure.delta)
 
 
-def open_column(
+def open_columns(
     data: Any,
-    column: str | None,
-    bounds: tuple[float, float] | None,
+    column: str | Sequence[str] | None,
+    bounds: Bounds,
     *,
     bins: int,
     padding_epsilon: float,
     percentile: float,
-) -> tuple[counting.Rows, Axis]:
-    """The rows to count and the axis to count them on; bounds left out are read off the data, with a warning."""
+) -> tuple[counting.Rows, Grid]:
+    """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
     rows = counting.open_rows(data, column)
-    low, high = counting.find_bounds(rows) if bounds is None else _two_numbers(bounds)
-    axis = Axis.padded(rows.column, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
-    return rows, axis
+    given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
+    if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
+        raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
+    strange = next((name for name in given if name not in rows.columns), None)
+    if strange is not None:
+        raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
+    axes = []
+    for number, name in enumerate(rows.columns):
+        own = given.get(name)
+        low, high = counting.find_bounds(rows, number) if own is None else _two_numbers(own)
+        axes.append(Axis.padded(name, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile))
+    return rows, Grid(tuple(axes))
 
 
 def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str, least: int = 2) -> Histogram:
     """The histogram, if there is a distribution in it to release; ``least`` is 1 where nothing is ever compared."""
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
     _check_people(histogram, least)
+    return histogram
+
+
+def count_people_jointly(rows: counting.Rows, grid: Grid, *, missing: str, outside: str) -> JointHistogram:
+    """The same for several columns."""
+    histogram = counting.count_jointly(rows, grid.axes, missing=missing, outside=outside)
+    _check_size(histogram.people, len(histogram.counts), f"Columns {grid.name} have")
     return histogram
 
 
@@ -159,24 +190,39 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
 
 
 def _check_people(histogram: Histogram, least: int) -> None:
-    name = histogram.grid.axis.name
-    if histogram.people >= least == 1:
-        return
-    if histogram.people < 2:
+    if not histogram.people >= least == 1:
+        occupied = int(np.count_nonzero(histogram.counts))
+        _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has")
+
+
+def _check_size(people: int, occupied: int, has: str) -> None:
+    if people < 2:
         raise BadInput(
-            f"Column {name!r} has {histogram.people} usable value{'' if histogram.people == 1 else 's'}, and at "
-            "least two people are needed: a loss compares the data with and without a person."
+            f"{has} {people} usable value{'' if people == 1 else 's'}, and at least two people are needed: a loss "
+            "compares the data with and without a person."
         )
-    if np.count_nonzero(histogram.counts) == 1:
+    if occupied == 1:
+        name = has.rsplit(" ", 1)[0].replace("Column", "column")
         raise BadInput(
-            f"All {histogram.people:,} values of column {name!r} fall in one bin: there is no distribution to "
-            "release. If they are not all equal, use narrower bounds or more bins."
+            f"All {people:,} values of {name} fall in one bin: there is no distribution to release. If they are not "
+            "all equal, use narrower bounds or more bins."
         )
 
 
-def _not_everyone(
-    solution: Solution, scales: str | Sequence[float], progress: Callable[[Round], None] | None
-) -> PromiseNotMet:
+def _not_everyone_jointly(solution: Solution[JointGame]) -> PromiseNotMet:
+    game = solution.game
+    left_out = game.people - solution.protected
+    return PromiseNotMet(
+        f"Best response does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} "
+        f"people are left unprotected. The least epsilon seen that protects everyone is "
+        f"{at_most(solution.least_epsilon)}; larger scales or wider bins may do with less.",
+        unprotected=left_out,
+        people=game.people,
+        least_epsilon=solution.least_epsilon if math.isfinite(solution.least_epsilon) else None,
+    )
+
+
+def _not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], None] | None) -> PromiseNotMet:
     game = solution.game
     left_out = game.people - solution.protected
     if game.condition.kind != PURE:

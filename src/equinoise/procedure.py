@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,9 +12,12 @@ import numpy as np
 
 from equinoise.accounting import Budget
 from equinoise.draws import MOST_DRAWS
-from equinoise.errors import check, is_whole, one_of
+from equinoise.errors import BadInput, check, is_whole, one_of
 from equinoise.game import Game
-from equinoise.grid import Axis, Histogram, Ints
+from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
+from equinoise.joint_game import JointGame
+from equinoise.joint_noise import AxisScales, check_size, joint_scales, make_joint_kernel
+from equinoise.joint_utility import named_jointly
 from equinoise.noise import check_noise, make_kernel, scale_set
 from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
 from equinoise.solvers import Round, Solution
@@ -36,7 +39,7 @@ class Procedure:
 
     epsilon: float
     noise: str = "laplace"
-    scales: str | Sequence[float] = "wide"
+    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide"
     utility: str = "kl"
     draws: int = 1
     delta: float = 0.0
@@ -46,6 +49,7 @@ class Procedure:
     generations: int | None = None
     restarts: int | None = None
     seed: int = 0
+    per_axis: bool = False
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
@@ -76,15 +80,35 @@ class Procedure:
         several = self.delta > 0 and self.draws > 1
         return Budget(float(self.epsilon), float(self.delta)) if several else None
 
-    def offered(self, axis: Axis) -> tuple[float, ...]:
-        """The scales on offer, in units of the padded range."""
+    def check_grid(self, grid: Grid) -> None:
+        """Refuse settings that do not go with a grid, before anything is counted."""
+        if len(grid.axes) == 1:
+            check(not self.per_axis, "per_axis", "left out with one column", self.per_axis)
+            self._offered(grid.axis)
+            return
+        check(self.solver == "best-response", "solver", "'best-response' with several columns", self.solver)
+        check(self.renyi is None, "renyi", "left out with several columns", self.renyi)
+        one = self.delta == 0 or self.draws > 1
+        check(one, "delta", "0 with several columns, unless there are several draws", self.delta)
+        named_jointly(self.utility, grid.cells)
+        check_size(grid.shape, len(self._offered_jointly(grid)))
+
+    def _offered(self, axis: Axis) -> tuple[float, ...]:
+        if isinstance(self.scales, Mapping):
+            raise BadInput(
+                "Scales for one column are 'wide', 'adaptive', 'paper' or a list, not a list for every column."
+            )
         return scale_set(self.scales, axis, self.epsilon)
+
+    def _offered_jointly(self, grid: Grid) -> AxisScales:
+        return joint_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)  # type: ignore[arg-type]
 
     def game(self, histogram: Histogram) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
         axis = histogram.grid.axis
+        scales = self._offered(axis)
         return Game(
-            histogram, make_kernel(self.noise, self.offered(axis), axis.bins), float(self.epsilon), self.utility,
+            histogram, make_kernel(self.noise, scales, axis.bins), float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,
             order=None if self.renyi is None else float(self.renyi),
         )  # fmt: skip
@@ -116,9 +140,27 @@ class Procedure:
             return found
         return improved_within_budget(found, solve, self.draws, self.budget)
 
+    def solve_jointly(
+        self, histogram: JointHistogram, progress: Callable[[Round], None] | None = None
+    ) -> Solution[JointGame]:
+        """The same on several columns."""
+        grid = histogram.grid
+        kernel = make_joint_kernel(self.noise, self._offered_jointly(grid), grid.shape)
+        game = JointGame(histogram, kernel, float(self.epsilon), self.utility)
+
+        def solve(game: JointGame) -> Solution[JointGame]:
+            restarts = RESTARTS if self.restarts is None else self.restarts
+            return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
+
+        return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
+
     def to_json(self) -> dict[str, Any]:
         """The settings, as saved files tell them."""
-        listed = self.scales if isinstance(self.scales, str) else [float(scale) for scale in self.scales]
+        listed: Any = self.scales
+        if isinstance(self.scales, Mapping):
+            listed = {name: [float(scale) for scale in scales] for name, scales in self.scales.items()}
+        elif not isinstance(self.scales, str):
+            listed = [float(scale) for scale in self.scales]
         found = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(self).items()}
         floats = ("epsilon", "delta", "renyi", "time_limit")
         return {**found, "scales": listed, **{name: _float(found[name]) for name in floats}}

@@ -6,6 +6,7 @@ It holds the histogram, so it is as secret as the data and only its owner may re
 from __future__ import annotations
 
 import hashlib
+import math
 import sqlite3
 import zlib
 from contextlib import suppress
@@ -29,6 +30,7 @@ from equinoise.draws import MOST, MOST_DRAWS
 from equinoise.errors import BadInput
 from equinoise.files import write_whole
 from equinoise.grid import MOST_BINS, Axis, Ints
+from equinoise.joint_noise import MOST_AXES, MOST_CELLS, weight_bits
 from equinoise.noise import MOST_SCALES
 
 APPLICATION_ID = 0x45514E53
@@ -59,9 +61,10 @@ class AxisDocument(_Strict):
 class SettingsDocument(_Strict):
     """What was asked for: how the rows were counted, and the procedure."""
 
-    column: str | None = None
+    column: str | list[str] | None = None
+    per_axis: bool = False
     public_bounds: bool = False
-    scales: str | list[float] = "wide"
+    scales: str | list[float] | dict[str, list[float]] = "wide"
     utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
     missing: Literal["refuse", "drop"] = "refuse"
     outside: Literal["refuse", "clip"] = "refuse"
@@ -117,20 +120,18 @@ class MeasuredDocument(_Strict):
 class Document(_Strict):
     """What the saved mechanisms of all tiers share."""
 
-    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
+    axes: list[AxisDocument] = Field(min_length=1, max_length=MOST_AXES)
     epsilon: float = Field(gt=0)
     draws: int = Field(ge=1, le=MOST_DRAWS)
     budget: BudgetDocument | None = None
     settings: SettingsDocument
 
 
-class FixedNoiseDocument(Document):
-    """All of a mechanism of the game but its weights."""
+class ProfileDocument(Document):
+    """All of a mechanism of the game but its scales and its weights."""
 
     tier: Literal["fixed-noise", "end-to-end"] = "fixed-noise"
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
-    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
-    weight_total: Literal[4294967296]
     cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
@@ -139,20 +140,54 @@ class FixedNoiseDocument(Document):
     measured: MeasuredDocument | None = None
     solver: SolverDocument
 
-    @model_validator(mode="after")
-    def _groups_fit(self) -> FixedNoiseDocument:
+    def check_groups(self, scales: int) -> bool:
+        """Whether the lists belong together, on a grid and with so many scales."""
         groups = list(zip(self.cells, self.scale_indices, strict=True))
-        fit = (
+        return (
             len(groups) == len(self.people)
             and groups == sorted(set(groups))
-            and max(self.cells) < self.axes[0].bins
-            and max(self.scale_indices) < len(self.scales)
-            and self.scales == sorted(self.scales)
+            and max(self.cells) < math.prod(axis.bins for axis in self.axes)
+            and max(self.scale_indices) < scales
             and sum(self.people) <= MOST
             and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
             <= 1
             and (self.tier == "end-to-end") == (self.measured is not None)
             and (self.delta == 0 or self.draws == 1)
+        )
+
+
+class FixedNoiseDocument(ProfileDocument):
+    """One column."""
+
+    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
+    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
+    weight_total: Literal[4294967296]
+
+    @model_validator(mode="after")
+    def _fits(self) -> FixedNoiseDocument:
+        if not self.check_groups(len(self.scales)) or self.scales != sorted(self.scales):
+            raise ValueError("groups")
+        return self
+
+
+class JointDocument(ProfileDocument):
+    """Several columns: ``scales`` has one scale per column for every choice."""
+
+    axes: list[AxisDocument] = Field(min_length=2, max_length=MOST_AXES)
+    scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
+    weight_total: int
+
+    @model_validator(mode="after")
+    def _fits(self) -> JointDocument:
+        columns = len(self.axes)
+        plain = self.tier == "fixed-noise" and self.delta == 0 and self.order is None and self.measured is None
+        fit = (
+            plain
+            and self.check_groups(len(self.scales))
+            and all(len(choice) == columns for choice in self.scales)
+            and len({axis.name for axis in self.axes}) == columns
+            and math.prod(axis.bins for axis in self.axes) <= MOST_CELLS
+            and self.weight_total == 2 ** (weight_bits(columns) * columns)
         )
         if not fit:
             raise ValueError("groups")
@@ -178,6 +213,7 @@ class WeightsDocument(_Strict):
 class WorstCaseDocument(Document):
     """All of a mechanism of the worst-case tier."""
 
+    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
     tier: Literal["worst-case"]
     counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
     rule: RuleDocument
@@ -202,13 +238,19 @@ def digest_of(document: str, weights: bytes) -> str:
 
 
 def _tier(document: Any) -> str:
-    worst_case = isinstance(document, dict) and document.get("tier") == "worst-case"
-    return "worst-case" if worst_case else "fixed-noise"
+    if not isinstance(document, dict):
+        return "fixed-noise"
+    if document.get("tier") == "worst-case":
+        return "worst-case"
+    axes = document.get("axes")
+    return "joint" if isinstance(axes, list) and len(axes) > 1 else "fixed-noise"
 
 
-_DOCUMENT: TypeAdapter[FixedNoiseDocument | WorstCaseDocument] = TypeAdapter(
+_DOCUMENT: TypeAdapter[FixedNoiseDocument | JointDocument | WorstCaseDocument] = TypeAdapter(
     Annotated[
-        Annotated[FixedNoiseDocument, Tag("fixed-noise")] | Annotated[WorstCaseDocument, Tag("worst-case")],
+        Annotated[FixedNoiseDocument, Tag("fixed-noise")]
+        | Annotated[JointDocument, Tag("joint")]
+        | Annotated[WorstCaseDocument, Tag("worst-case")],
         Discriminator(_tier),
     ]
 )
@@ -236,7 +278,7 @@ def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Relea
     write_whole(path, [content], mode=0o600, force=force)
 
 
-def read(path: Path) -> tuple[FixedNoiseDocument | WorstCaseDocument, Ints, str]:
+def read(path: Path) -> tuple[FixedNoiseDocument | JointDocument | WorstCaseDocument, Ints, str]:
     """The document, the weights and the digest of a saved file, checked as far as can be without maths."""
     with ledger.connect(path) as database:
         if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
@@ -262,8 +304,8 @@ def read(path: Path) -> tuple[FixedNoiseDocument | WorstCaseDocument, Ints, str]
         except ValidationError as error:
             where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
             raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
-        groups = len(document.people) if isinstance(document, FixedNoiseDocument) else 0
-        bins = document.axes[0].bins
+        groups = len(document.people) if isinstance(document, ProfileDocument) else 0
+        bins = sum(axis.bins for axis in document.axes)
         if len(blob) != 8 * groups * bins:
             raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")
         if sum(release.draws for release in ledger.read(database, digest)) > document.draws:

@@ -24,6 +24,7 @@ from equinoise.comparison import Progress as ComparisonProgress
 from equinoise.errors import at_most, shown
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
+from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.solvers import Round
@@ -39,6 +40,7 @@ METRIC_NAMES = {
     "jaccard": "Jaccard index (above 0.001)",
     "cosine": "cosine similarity",
     "wasserstein": "Wasserstein distance",
+    "correlation_loss": "largest change of a correlation",
 }
 
 
@@ -124,15 +126,17 @@ def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]],
         yield watched
 
 
-def csv_rows(name: str, values: Iterable[Floats]) -> Iterator[str]:
-    """Drawn values as CSV, with a header. There are only as many different ones as cells."""
+def csv_rows(names: list[str], values: Iterable[Floats]) -> Iterator[str]:
+    """Drawn rows as CSV, with a header. There are only as many different values as bins."""
     header = io.StringIO()
-    csv.writer(header, lineterminator="\n").writerow([name])
+    csv.writer(header, lineterminator="\n").writerow(names)
     yield header.getvalue()
     for part in values:
-        different, which = np.unique(part, return_inverse=True)
-        texts = np.array([repr(float(value)) for value in different])
-        yield "\n".join(texts[which].tolist()) + "\n"
+        columns = []
+        for column in part.reshape(len(part), -1).T:
+            different, which = np.unique(column, return_inverse=True)
+            columns.append(np.array([repr(float(value)) for value in different])[which].tolist())
+        yield "\n".join(map(",".join, zip(*columns, strict=True))) + "\n"
 
 
 def metrics_table(mechanism: Mechanism) -> Table:
@@ -143,7 +147,12 @@ def metrics_table(mechanism: Mechanism) -> Table:
     table.add_column("Laplace mechanism", justify="right")
     ours, theirs = mechanism.metrics(), mechanism.baseline()
     for key, name in METRIC_NAMES.items():
-        table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+        if ours.get(key) is not None and theirs.get(key) is not None:
+            table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+    for column in ours.get("columns", {}):
+        for key in ("kl", "wasserstein"):
+            name = f"{METRIC_NAMES[key]}, {column} alone"
+            table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
     return table
 
 
@@ -205,14 +214,18 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
 def show_audit(found: Audit, plot: Path | None = None) -> None:
     """What ``audit`` found."""
     console, m = _console(), found.mechanism
-    table = Table(title=f"Loss of one draw, cell by cell ({m.grid.axis.name})")
+    shown_cells = (
+        sorted(found.cells(), key=lambda row: -row["worst_loss"])[:MOST_CELLS] if len(m.grid.axes) > 1 else None
+    )
+    which = "" if shown_cells is None else f", the {len(shown_cells)} worst of {len(found.cells()):,} occupied"
+    table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
     measured = found.end_to_end
     for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
-    for number, row in enumerate(found.cells()):
+    for number, row in enumerate(found.cells() if shown_cells is None else shown_cells):
         again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
-            str(row["cell"]), f"{row['from']:.5g}", f"{row['to']:.5g}", f"{row['people']:,}",
+            str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
             "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
     console.print(table)
@@ -256,16 +269,35 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
 
 def show_mechanism(mechanism: Mechanism) -> None:
     """What a mechanism consists of."""
-    console, axis = _console(), mechanism.grid.axis
-    console.print(
-        f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
-        f"either side, {axis.bins} bins of {axis.width:.5g}."
-    )
-    console.print(profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism))
+    console = _console()
+    for axis in mechanism.grid.axes:
+        console.print(
+            f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
+            f"either side, {axis.bins} bins of {axis.width:.5g}."
+        )
+    console.print(_content(mechanism))
     console.print(_solved(mechanism))
     console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
     console.print(mechanism.promise)
     console.print(SECRET, style="dim")
+
+
+def _content(mechanism: Mechanism) -> Table:
+    if isinstance(mechanism, JointFixedNoise):
+        return scales_table(mechanism)
+    return profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism)
+
+
+def scales_table(mechanism: JointFixedNoise) -> Table:
+    """People per choice of scales: there are too many cells to show."""
+    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
+    for name in ("scale", "people", "occupied cells"):
+        table.add_column(name, justify="right")
+    for index, name in enumerate(scale_names(mechanism)):
+        here = mechanism.scale_indices == index
+        if here.any():
+            table.add_row(name, f"{int(mechanism.people[here].sum()):,}", f"{int(here.sum()):,}")
+    return table
 
 
 def profile_table(mechanism: FixedNoise) -> Table:
@@ -294,6 +326,14 @@ def weights_table(mechanism: Mechanism) -> Table:
     for cell in np.flatnonzero(q).tolist():
         table.add_row(str(cell), f"{middles[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
     return table
+
+
+MOST_CELLS = 25
+"""Cells of a joint grid that an audit shows: the worst."""
+
+
+def _side(value: float | list[float]) -> str:
+    return " x ".join(f"{part:.5g}" for part in (value if isinstance(value, list) else [value]))
 
 
 COMPARED = {

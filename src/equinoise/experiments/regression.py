@@ -8,13 +8,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from functools import partial
-from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
 
 from equinoise import baselines
-from equinoise.errors import BadInput, NotPublicWarning
+from equinoise.errors import NotPublicWarning
 from equinoise.experiments.data import Dataset, needed
 from equinoise.experiments.paper import BINS, PERCENTILE
 from equinoise.experiments.parts import Part, Tell
@@ -146,8 +145,6 @@ def game(data: Dataset, settings: Settings, epsilon: float, tell: Tell) -> dict[
     """
     import polars as pl
 
-    if find_spec("equinoise.joint_game") is None:
-        raise BadInput("This version plays the game on one column at a time.")
     task, people = Task(data), data.people
 
     def seen(state: Round) -> None:
@@ -157,7 +154,7 @@ def game(data: Dataset, settings: Settings, epsilon: float, tell: Tell) -> dict[
     with warnings.catch_warnings():
         warnings.simplefilter("error", NotPublicWarning)
         mechanism: Any = optimize(
-            frame, column=list(task.names), bounds={name: data.bounds[name] for name in task.names},  # type: ignore[arg-type]
+            frame, column=list(task.names), bounds={name: data.bounds[name] for name in task.names},
             epsilon=epsilon, bins=BINS, percentile=PERCENTILE, draws=people * len(settings.regression_seeds),
             restarts=settings.joint_restarts, progress=seen,
         )  # fmt: skip

@@ -10,8 +10,10 @@ from equinoise.accounting import Accountant, Budget
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.game import Game
+from equinoise.grid import Ints
+from equinoise.joint_game import JointGame
 from equinoise.privacy import LEAST_EPSILON
-from equinoise.solvers.solution import Solution
+from equinoise.solvers.solution import G, Solution
 
 STEPS = 10
 """Losses tried."""
@@ -21,14 +23,14 @@ SHARES = (1.0, 0.9, 0.8)
 """Of that loss, tried with a slower solver: its profiles use it up for more people."""
 
 
-def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
+def within_budget(game: G, solve: Callable[[G], Solution[G]], draws: int, budget: Budget) -> Solution[G]:
     """The closest solution found whose draws together cost everyone at most the budget.
 
     Epsilon / D a draw is always within it, by adding up; the largest loss a draw that is, is looked for by bisection
     (in logarithms) between that and epsilon. What costs less is not always closer, so the closest that passed is kept.
     """
     low, high = max(budget.epsilon / draws, LEAST_EPSILON), max(budget.epsilon, LEAST_EPSILON)
-    best: Solution | None = None
+    best: Solution[G] | None = None
     for step in range(STEPS):
         epsilon = low if step == 0 else math.sqrt(low * high)
         found = solve(replace(game, epsilon=epsilon))
@@ -50,11 +52,9 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
     return best
 
 
-def most_draws(game: Game, budget: Budget) -> int:
+def most_draws(game: Game | JointGame, budget: Budget) -> int:
     """How many draws stay within a budget, by the quick bound, if everyone takes the largest scale."""
-    profile = game.largest_scale_profile()
-    cells, scales = game.groups(profile)
-    accountant = Accountant(profile[cells, scales], game.kernel.weights[scales, cells])
+    accountant = _accountant(game, game.largest_scale_profile())
 
     def fit(draws: int) -> bool:
         return bool(accountant.bounds(draws, budget.delta).max() <= budget.epsilon)
@@ -78,7 +78,11 @@ def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], d
     return known
 
 
-def accountant_of(solution: Solution) -> Accountant:
+def accountant_of(solution: Solution[G]) -> Accountant:
     """The accountant of a solution's groups."""
-    cells, scales = solution.game.groups(solution.profile)
-    return Accountant(solution.profile[cells, scales], solution.game.kernel.weights[scales, cells])
+    return _accountant(solution.game, solution.profile)
+
+
+def _accountant(game: Game | JointGame, profile: Ints) -> Accountant:
+    cells, scales = game.groups(profile)
+    return Accountant(profile[cells, scales], game.weights(profile))

@@ -1,0 +1,148 @@
+"""The fixed-noise tier on several columns: a draw is a whole row, each value by a person's row of integers there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equinoise import baselines, storage
+from equinoise.accounting import Accountant, Budget
+from equinoise.certificate import Certificate
+from equinoise.draws import RandomBytes, draw_rows
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Floats, Ints
+from equinoise.joint_certificate import certify_joint
+from equinoise.joint_game import JointGame
+from equinoise.joint_groups import Groups, laid_out
+from equinoise.joint_noise import AxisScales
+from equinoise.mechanism import check_draws
+from equinoise.metrics import joint_metrics
+from equinoise.solvers import Solution
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class JointFixedNoise(FixedNoise):
+    """Groups as for one column; ``weights`` has a group's rows of all axes side by side, ``scales`` one per axis."""
+
+    scales: AxisScales  # type: ignore[assignment]
+
+    @classmethod
+    def from_joint_solution(
+        cls,
+        solution: Solution[JointGame],
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> JointFixedNoise:
+        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
+        check_draws(draws)
+        game = solution.game
+        positions, scales = game.groups(solution.profile)
+        made = cls(
+            grid=game.histogram.grid,
+            noise=game.kernel.noise,
+            scales=game.kernel.scales,
+            weight_total=game.kernel.total,
+            epsilon=float(game.epsilon),
+            draws=int(draws),
+            cells=game.histogram.cells[positions],
+            scale_indices=scales,
+            people=solution.profile[positions, scales],
+            weights=np.concatenate(game.factors(solution.profile), axis=1),
+            budget=budget,
+            settings=settings or {},
+            solver=solution.summary(),
+        )
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def from_joint_document(
+        cls, document: storage.JointDocument, weights: Ints, shared: dict[str, Any]
+    ) -> JointFixedNoise:
+        """As saved; whether it is certified is another question."""
+        return cls(
+            noise=document.noise,
+            scales=tuple(tuple(choice) for choice in document.scales),
+            weight_total=document.weight_total,
+            cells=np.array(document.cells, dtype=np.int64),
+            scale_indices=np.array(document.scale_indices, dtype=np.int64),
+            people=np.array(document.people, dtype=np.int64),
+            weights=weights,
+            solver=document.solver.model_dump(),
+            **shared,
+        )
+
+    def _own(self) -> dict[str, Any]:
+        return {**super()._own(), "scales": [list(choice) for choice in self.scales]}
+
+    @cached_property
+    def factors(self) -> tuple[Ints, ...]:
+        """Every group's rows, axis by axis."""
+        return tuple(np.split(self.weights, np.cumsum(self.grid.shape)[:-1], axis=1))
+
+    def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
+        totals = [int(rows[0].sum()) for rows in self.factors]  # of every row: the certificate has looked
+        return draw_rows(self.people, self.factors, totals, n, source)
+
+    def _values(self, drawn: Ints) -> Floats:
+        axes = enumerate(self.grid.axes)
+        return np.stack([axis.midpoints()[drawn[:, number]] for number, axis in axes], axis=1)
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        return certify_joint(self.people, self.factors, self.weight_total, self.epsilon)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """What many draws cost each group; here the rows are laid out over all cells."""
+        return Accountant(self.people, laid_out(self.factors))
+
+    @cached_property
+    def _groups(self) -> Groups:
+        half = (len(self.factors) + 1) // 2
+        first, second = (laid_out(part).astype(np.float64) for part in (self.factors[:half], self.factors[half:]))
+        sums = ((first * self.people[:, None]).T @ second).ravel()
+        return Groups(self.cells, self.scale_indices, self.people, first, second, sums)
+
+    def _sums(self) -> Floats:
+        return self._groups.sums
+
+    @cached_property
+    def _losses(self) -> Floats:
+        return self._groups.losses()
+
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each group, in the order of ``cells`` and ``people``."""
+        return self._losses
+
+    @property
+    def protected(self) -> int:
+        """People who are within what is promised of one draw."""
+        return int(self.people[self.losses() <= self.epsilon].sum())
+
+    def metrics(self) -> dict[str, Any]:
+        """How close the output is to the original: jointly, column by column, and the loss of correlation."""
+        return joint_metrics(self.original, self.output, self.grid.axes)
+
+    def baseline(self) -> dict[str, Any]:
+        """The same for the Laplace mechanism on every column, with epsilon shared out evenly among them."""
+        q = self.original.reshape(self.grid.shape)
+        for number, axis in enumerate(self.grid.axes):
+            rows = baselines.laplace_rows(axis, self.epsilon / len(self.grid.axes))
+            q = np.moveaxis(np.tensordot(q, rows, axes=(number, 0)), -1, number)
+        return joint_metrics(self.original, q.ravel(), self.grid.axes)
+
+
+def scale_names(mechanism: JointFixedNoise) -> list[str]:
+    """Every choice of scales in data units, as people read it."""
+    axes = mechanism.grid.axes
+    return [
+        " x ".join(f"{scale * axis.range:.3g}" for scale, axis in zip(choice, axes, strict=True))
+        for choice in mechanism.scales
+    ]
