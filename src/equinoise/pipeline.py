@@ -87,11 +87,12 @@ def optimize(
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
     rows, grid = open_columns(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     procedure.check_grid(grid)  # refused before anything is counted
     settings = {
         "guarantee": guarantee,
         "column": rows.columns[0] if len(rows.columns) == 1 else list(rows.columns),
-        "public_bounds": bounds is not None,
+        "public_bounds": public,
         "missing": missing,
         "outside": outside,
         "padding_epsilon": float(padding_epsilon),

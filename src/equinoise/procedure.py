@@ -23,6 +23,7 @@ from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDE
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.joint_starts import carried_over, shared_scales
 from equinoise.solvers.many_draws import improved_within_budget, within_budget
 from equinoise.utility import named
 
@@ -83,7 +84,7 @@ class Procedure:
     def check_grid(self, grid: Grid) -> None:
         """Refuse settings that do not go with a grid, before anything is counted."""
         if len(grid.axes) == 1:
-            check(not self.per_axis, "per_axis", "left out with one column", self.per_axis)
+            check(not self.per_axis, "per_axis", "left out (--scale-per-column) with one column", self.per_axis)
             self._offered(grid.axis)
             return
         check(self.solver == "best-response", "solver", "'best-response' with several columns", self.solver)
@@ -150,7 +151,11 @@ class Procedure:
 
         def solve(game: JointGame) -> Solution[JointGame]:
             restarts = RESTARTS if self.restarts is None else self.restarts
-            return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
+            if not self.per_axis:
+                return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
+            shared = shared_scales(game)
+            first = best_response(shared, restarts=restarts, seed=self.seed, progress=progress)
+            return best_response(game, seed=self.seed, start=carried_over(first, game), progress=progress)
 
         return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
 

@@ -9,11 +9,14 @@ move on from there.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
+from equinoise.joint_noise import make_joint_kernel
+from equinoise.solvers.solution import Solution
 
 SPARE = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
 """How many times the protection that is needed a neighbourhood must offer, run by run; over and over."""
@@ -51,3 +54,19 @@ def joint_starts(game: JointGame, restarts: int, seed: int) -> Iterator[tuple[In
     for number in range(restarts - int(protecting)):
         random = np.random.default_rng([seed, number])
         yield local_profile(game, SPARE[number % len(SPARE)]), random.permutation(game.occupied)
+
+
+def shared_scales(game: JointGame) -> JointGame:
+    """The game in which a person has one scale for all columns: the i-th smallest of each makes the i-th choice."""
+    columns = [sorted(set(column)) for column in zip(*game.kernel.scales, strict=True)]
+    choices = tuple(zip(*columns, strict=True))
+    return replace(game, kernel=make_joint_kernel(game.kernel.noise, choices, game.kernel.shape))
+
+
+def carried_over(solution: Solution[JointGame], game: JointGame) -> Ints:
+    """A solution of that game as a profile of this one: the start of a game with one scale per column, which has too
+    many choices to be begun from many sides."""
+    profile = np.zeros((len(game.counts), game.choices), dtype=np.int64)
+    for choice, scales in enumerate(solution.game.kernel.scales):
+        profile[:, game.kernel.scales.index(scales)] = solution.profile[:, choice]
+    return profile

@@ -1,0 +1,216 @@
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import seeded_bytes
+from scipy import stats
+from test_mechanism import forge
+
+import equinoise
+from equinoise import BadInput, BudgetSpent, Mechanism, NotPublicWarning, PromiseNotMet
+from equinoise.accounting import Accountant
+from equinoise.audit import audit
+from equinoise.joint_groups import laid_out
+
+BOUNDS = {"a": (0, 100), "b": (-5, 5)}
+
+
+@pytest.fixture(scope="module")
+def people():
+    random = np.random.default_rng(5)
+    a = random.normal(50, 14, 400).clip(0, 100)
+    return pl.DataFrame({"a": a, "b": ((a - 50) / 20 + random.normal(0, 0.8, 400)).clip(-5, 5), "id": range(400)})
+
+
+@pytest.fixture(scope="module")
+def made(people):
+    return joint(people, draws=10**6)
+
+
+def joint(people, **settings):
+    asked = {"column": ["a", "b"], "bounds": BOUNDS, "epsilon": 1, "bins": 15, "restarts": 2}
+    return equinoise.optimize(people, **{**asked, **settings})
+
+
+def test_everyone_is_protected_and_certified_and_one_draw_is_a_row(made, people):
+    assert made.certificate().holds
+    assert made.solver["equilibrium"]
+    assert made.protected == made.total_people == 400
+    assert made.worst_loss <= 1
+    rows = made.sample(3)
+    assert rows.shape == (3, 2)
+    assert (
+        made.histogram.reshape(15, 15).sum(axis=1).tolist()
+        == np.bincount([made.grid.axes[0].cell_of(v) for v in people["a"]], minlength=15).tolist()
+    )
+
+
+def test_losses_and_output_are_those_of_rows_laid_out(made):
+    rows, people = laid_out(made.factors).astype(float), made.people
+    everyone, n = people @ rows, people.sum()
+    np.testing.assert_allclose(made.output, everyone / everyone.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.abs(np.log((everyone / n) / ((everyone - rows) / (n - 1))))
+    np.testing.assert_allclose(made.losses(), np.nanmax(ratio, axis=1), rtol=1e-9)
+    plain = Accountant(people, laid_out(made.factors))
+    assert made.costs([7], 1e-6)[0]["worst"] == plain.worst(7, 1e-6)
+
+
+def test_draws_are_whole_rows_of_the_joint_distribution(made):
+    rows = made.sample(60_000, source=seeded_bytes(8))
+    where = [np.searchsorted(axis.midpoints(), rows[:, i] - 1e-9) for i, axis in enumerate(made.grid.axes)]
+    seen = np.bincount(where[0] * 15 + where[1], minlength=225)
+    expected = made.output * len(rows)
+    apart = np.outer(*(made.output.reshape(15, 15).sum(axis=1 - i) for i in (0, 1))).ravel() * len(rows)
+    for wanted, fits in ((expected, True), (apart, False)):  # columns drawn apart would lose the relation
+        big = wanted > 10
+        observed, hoped = np.append(seen[big], seen[~big].sum()), np.append(wanted[big], wanted[~big].sum())
+        assert (stats.chisquare(observed, hoped).pvalue > 1e-9) == fits
+
+
+def test_metrics_are_joint_and_by_column(made):
+    found = made.metrics()
+    assert set(found["columns"]) == {"a", "b"}
+    assert found["kl"] >= max(found["columns"][name]["kl"] for name in "ab") - 1e-12
+    assert 0 <= found["correlation_loss"] < made.baseline()["correlation_loss"]
+    assert found["kl"] < made.baseline()["kl"]
+
+
+def test_saved_opened_charged_and_audited(people, tmp_path):
+    made = joint(people, draws=5)
+    made.save(tmp_path / "j.eq")
+    opened = Mechanism.open(tmp_path / "j.eq")
+    assert opened.to_json() == made.to_json()
+    assert opened.promise == made.promise
+    opened.sample(4)
+    with pytest.raises(BudgetSpent):
+        opened.sample(2)
+    found = audit(tmp_path / "j.eq", people)
+    assert found.passed
+    assert found.spent == 4
+    json.dumps(found.to_json())
+    assert not audit(tmp_path / "j.eq", people.with_columns(b=-pl.col("b"))).passed
+    with pytest.raises(BadInput, match="one column only"):
+        audit(tmp_path / "j.eq", people, end_to_end=True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"weights": lambda weights: np.where(weights > 2**20, weights + 1, weights)},
+        {"epsilon": 0.01},
+        {"scales": [[1.0], [2.0]]},
+        {"weight_total": 2**32},
+        {"cells": [10**6]},
+        {"delta": 0.5},
+        {"tier": "end-to-end"},
+    ],
+)
+def test_a_forged_file_is_refused(people, tmp_path, changes):
+    joint(people).save(tmp_path / "j.eq")
+    forge(tmp_path / "j.eq")
+    assert Mechanism.open(tmp_path / "j.eq").total_people == 400
+    forge(tmp_path / "j.eq", **changes)
+    with pytest.raises(BadInput, match=r"damaged|tampered"):
+        Mechanism.open(tmp_path / "j.eq")
+
+
+def test_rows_whose_sums_differ_by_axis_are_drawn_as_they_are_certified(people, tmp_path):
+    """Twice the one axis and half the other has the same product: draws must not take the usual total for granted."""
+    joint(people, draws=10**6).save(tmp_path / "j.eq")
+
+    def shifted(weights):
+        rows = weights.reshape(-1, 30).copy()
+        rows[:, :15] *= 2
+        rows[:, 15:] //= 2
+        rows[np.arange(len(rows)), 15 + rows[:, 15:].argmax(axis=1)] += 2**25 - rows[:, 15:].sum(axis=1)
+        return rows
+
+    forge(tmp_path / "j.eq", weights=shifted)
+    made = Mechanism.read(tmp_path / "j.eq")
+    if made.certificate().holds:
+        seen = np.bincount(np.concatenate(list(made._draw(20_000, seeded_bytes(1))))[:, 1], minlength=15)
+        wanted = made.output.reshape(15, 15).sum(axis=0) * 20_000
+        big = wanted > 10
+        assert stats.chisquare(seen[big], wanted[big] * seen[big].sum() / wanted[big].sum()).pvalue > 1e-9
+    assert not audit(tmp_path / "j.eq").passed
+
+
+def test_many_draws_within_a_budget(people, tmp_path):
+    made = joint(people, delta=1e-6, draws=20)
+    assert made.epsilon < 1
+    assert made.cost(20) <= 1
+    made.save(tmp_path / "j.eq")
+    assert "20 draws are allowed and cost at most 1 with delta = 1e-06" in Mechanism.open(tmp_path / "j.eq").promise
+
+
+def test_one_scale_per_column_is_never_worse_than_one_for_all(people):
+    shared, apart = joint(people), joint(people, per_axis=True)
+    assert apart.certificate().holds
+    assert apart.metrics()["kl"] <= shared.metrics()["kl"] + 1e-12
+    assert len(apart.scales) == 64
+
+
+def test_three_columns_and_scales_of_ones_own(people):
+    three = people.with_columns(c=pl.col("id") % 7)
+    made = joint(three, column=["a", "b", "c"], bounds={**BOUNDS, "c": (0, 6)}, bins=9, epsilon=2)
+    assert made.certificate().holds
+    assert made.sample(1).shape == (1, 3)
+    own = joint(people, scales={"a": [1, 20, 900], "b": [0.1, 2, 90]})
+    assert own.scales[-1] == pytest.approx([900 / own.grid.axes[0].range, 90 / own.grid.axes[1].range])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"column": ["a", "a"]}, "named twice"),
+        ({"column": ["a", "none"]}, "no column 'none'"),
+        ({"bounds": (0, 1)}, "must be a dict"),
+        ({"bounds": {**BOUNDS, "z": (0, 1)}}, "column 'z'"),
+        ({"bins": 3000}, "9,000,000 cells .* at most 2,048 bins"),
+        ({"solver": "optimal"}, "'best-response' with several columns"),
+        ({"guarantee": "worst-case", "restarts": None}, "'fixed-noise' with several columns"),
+        ({"guarantee": "end-to-end", "restarts": None}, "'fixed-noise' with several columns"),
+        ({"renyi": 2}, "left out with several columns"),
+        ({"delta": 0.1}, "0 with several columns"),
+        ({"utility": "wasserstein"}, "utility"),
+        ({"scales": "adaptive"}, "'wide', 'paper'"),
+        ({"scales": [1, 2]}, "a list for every column"),
+        ({"scales": {"a": [1]}}, "none for column 'b'"),
+        ({"column": "a", "bounds": (0, 100), "per_axis": True}, "--scale-per-column"),
+        ({"column": "a", "bounds": (0, 100), "scales": {"a": [1]}}, "one column"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(people, settings, said):
+    with pytest.raises(BadInput, match=said):
+        joint(people, **settings)
+
+
+def test_scales_that_protect_not_everyone_are_refused(people):
+    with pytest.raises(PromiseNotMet, match="people are left unprotected"):
+        joint(people, scales={"a": [0.1, 0.2], "b": [0.1, 0.2]}, bins=61)
+
+
+def test_bounds_of_one_column_only_are_not_public(people):
+    with pytest.warns(NotPublicWarning, match="column 'b'"):
+        made = joint(people, bounds={"a": (0, 100)})
+    assert "read off the data" in made.promise
+
+
+def test_through_the_command_line(run, folder, people):
+    people.write_csv("two.csv")
+    asked = ("optimize", "two.csv", "--bounds", "a", 0, 100, "--bounds", "b", -5, 5, "--bins", 15, "--restarts", 2)
+    status, out, err = run(*asked, "--epsilon", 1, "--draws", 9, "--out", "j.eq", "--json")
+    assert (status, err) == (0, "")
+    found = json.loads(out)
+    assert found["cells"] == 225
+    assert found["metrics"]["columns"]["a"]["kl"] >= 0
+    for command in (("show", "j.eq"), ("cost", "j.eq"), ("audit", "j.eq", "--data", "two.csv"), ("sample", "j.eq")):
+        for form in ((), ("--json",)):
+            status, out, err = run(*command, *form)
+            assert status == 0, (command, err)
+            assert "Fixed-noise tier: for each of the 400 people" in out + err
+    status, out, err = run("sample", "j.eq", "-n", 3, "--out", "rows.csv")
+    assert pl.read_csv("rows.csv").shape == (3, 2)
+    assert run("compare", "two.csv", "--column", "a", "--column", "b", "--epsilon", 1)[0] == 2
