@@ -12,6 +12,7 @@ import numpy as np
 from equinoise import counting
 from equinoise.certificate import Certificate
 from equinoise.end_to_end import EndToEnd, Progress
+from equinoise.engines import engine_for
 from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
@@ -122,7 +123,15 @@ class Audit:
         }
 
 
-def audit(file: Path, data: Any = None, *, end_to_end: bool = False, progress: Progress | None = None) -> Audit:
+def audit(
+    file: Path,
+    data: Any = None,
+    *,
+    end_to_end: bool = False,
+    engine: str = "polars",
+    engine_address: str | None = None,
+    progress: Progress | None = None,
+) -> Audit:
     """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms.
 
     ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
@@ -133,10 +142,11 @@ def audit(file: Path, data: Any = None, *, end_to_end: bool = False, progress: P
     same = None
     if data is not None:
         axes, settings = mechanism.grid.axes, mechanism.settings
-        rows = counting.open_rows(data, [axis.name for axis in axes])
-        again = counting.count_jointly(
-            rows, axes, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
-        )
+        with engine_for(data, engine, engine_address) as reader:
+            rows = counting.open_rows(data, [axis.name for axis in axes], reader)
+            again = counting.count_jointly(
+                rows, axes, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
+            )
         histogram = mechanism.histogram
         occupied = np.flatnonzero(histogram)
         same = bool(np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied]))

@@ -42,11 +42,25 @@ def json_option(command: Command) -> Command:
     )(command)
 
 
+def engine_options(command: Command) -> Command:
+    """What reads the files, of every command that does."""
+    address = click.option(
+        "--engine-address", metavar="ADDRESS",
+        help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077). Left "
+        "out, this machine does the work.",
+    )  # fmt: skip
+    engine = click.option(
+        "--engine", default="polars", show_default=True,
+        help="What reads and counts the files: polars, duckdb, dask or spark. The counts are the same.",
+    )  # fmt: skip
+    return engine(address(command))
+
+
 def data_options(command: Command) -> Command:
     """What every command that reads rows takes: the column, its grid and what to do with unusable values."""
     for option in reversed(DATA_OPTIONS):
         command = option(command)
-    return command
+    return engine_options(command)
 
 
 DATA_OPTIONS = [
@@ -132,9 +146,11 @@ def optimize(
     draws: int, delta: float, renyi: float | None, guarantee: str, base: Path | None, scale_per_column: bool,
     bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
-    padding_epsilon: float, percentile: float, force: bool, as_json: bool,
+    padding_epsilon: float, percentile: float, engine: str, engine_address: str | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Play the game on a column of DATA (CSV, TSV or Parquet), or several, and save a certified mechanism.
+    """Play the game on a column of DATA, or several, and save a certified mechanism.
+
+    DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern.
 
     \b
     Examples:
@@ -145,6 +161,7 @@ def optimize(
       equinoise optimize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 \\
           --guarantee worst-case --out pay.eq
       equinoise optimize people.csv --epsilon 1 --bounds height 120 230 --bounds weight 30 200 --out both.eq
+      equinoise optimize 'parts/*.parquet' --epsilon 1 --bounds pay 0 4000 --engine duckdb --out pay.eq
     """
     from equinoise import terminal
     from equinoise.files import check_writable, read_numbers
@@ -161,7 +178,8 @@ def optimize(
             guarantee=guarantee, base=None if base is None else read_numbers(base),
             time_limit=time_limit, generations=generations,
             restarts=restarts, seed=seed, missing=missing, outside=outside,
-            padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+            padding_epsilon=padding_epsilon, percentile=percentile,
+            engine=engine, engine_address=engine_address, progress=seen,
         )  # fmt: skip
     mechanism.save(out, force=force)
     if as_json:
@@ -236,8 +254,8 @@ def _scales(text: str) -> str | list[float]:
 def compare(
     data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
     bounds: Sequence[tuple[str, float, float]], bins: int, noise: str, scales: str, utility: str, missing: str,
-    outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float, plot: Path | None,
-    force: bool, as_json: bool,
+    outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float,
+    engine: str, engine_address: str | None, plot: Path | None, force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
 
@@ -265,7 +283,8 @@ def compare(
             data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
             noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
             utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
-            missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, progress=seen,
+            missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
+            engine=engine, engine_address=engine_address, progress=seen,
         )  # fmt: skip
     for left in found.left_out:
         at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"
@@ -389,6 +408,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 @cli.command(epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
 @click.argument("file", type=FILE_PATH)
 @click.option("--data", type=FILE_PATH, help="Also check that the histogram is this data's.")
+@engine_options
 @click.option(
     "--end-to-end", is_flag=True,
     help="Also measure the loss of the whole procedure: solve again without a person of each occupied cell.",
@@ -397,7 +417,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 @click.option("--force", is_flag=True, help="Replace --plot if it exists.")
 @json_option
 def audit(
-    file: Path, data: Path | None, end_to_end: bool, plot: Path | None, force: bool, as_json: bool
+    file: Path, data: Path | None, engine: str, engine_address: str | None, end_to_end: bool, plot: Path | None,
+    force: bool, as_json: bool,
 ) -> None:  # fmt: skip
     """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
 
@@ -417,7 +438,7 @@ def audit(
         charts.check_picture(plot)
         check_writable(plot, source=file, force=force)
     with terminal.progress() as seen:
-        found = check(file, data, end_to_end=end_to_end, progress=seen)
+        found = check(file, data, end_to_end=end_to_end, engine=engine, engine_address=engine_address, progress=seen)
     drawn = None if found.end_to_end is None else plot
     if drawn is not None:
         charts.plot_end_to_end(found, drawn, force=force)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Histogram
@@ -92,6 +93,8 @@ def compare(
     outside: str = "refuse",
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
+    engine: str = "polars",
+    engine_address: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
     """The game's solvers and the baselines on one column, at every epsilon. The data is counted once.
@@ -110,10 +113,14 @@ def compare(
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     families = check_families(noise)
     named(utility, 2)  # refused before anything is read
-    rows, grid = open_columns(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
-    axis = grid.axis
-    offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
-    histogram = count_people(rows, axis, missing=missing, outside=outside)
+    with engine_for(data, engine, engine_address) as reader:
+        rows, grid = open_columns(
+            data, column, bounds,
+            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader,
+        )  # fmt: skip
+        axis = grid.axis
+        offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
+        histogram = count_people(rows, axis, missing=missing, outside=outside)
     methods = Methods(histogram, bounds is not None)
     found: list[Row] = []
     left_out: list[LeftOut] = []

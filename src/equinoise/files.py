@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 import secrets
 from collections.abc import Iterable
@@ -16,10 +17,13 @@ MOST_TEXT = 10**6
 def check_writable(path: Path, *, source: Path, force: bool) -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
 
-    ``source`` is never written over, with ``force`` or without.
+    ``source`` (a file, a folder or a pattern) is never written over, with ``force`` or without.
     """
     try:
-        if path.exists() and source.exists() and path.samefile(source):
+        if source.is_dir() and path.absolute().parent.resolve() == source.resolve():
+            raise BadInput(f"{str(path)!r} is in the folder being read. Write to another.")
+        files = [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
+        if path.exists() and any(path.samefile(file) for file in files):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")

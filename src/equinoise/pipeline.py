@@ -10,6 +10,7 @@ import numpy as np
 
 from equinoise import counting
 from equinoise.choice import Choice, choose
+from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
 from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
@@ -54,12 +55,16 @@ def optimize(
     percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     base: Sequence[float] | None = None,
+    engine: str = "polars",
+    engine_address: str | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Mechanism:
     """A certified mechanism for one column of numbers about people, or several together, one row a person.
 
-    ``data`` is a path to a CSV, TSV or Parquet file, an array, or any dataframe. ``bounds`` are public limits
-    of the column (with several, a dict of them); left out, they are read off the data, with a warning. With several
+    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
+    ``engine`` reads the files: ``polars``, ``duckdb``, ``dask`` or ``spark``, the last two also at the
+    ``engine_address`` of a running scheduler or master. ``bounds`` are public limits of the column (with several, a
+    dict of them); left out, they are read off the data, with a warning. With several
     columns a person's scale applies to all of them, or with ``per_axis`` to each its own. ``draws`` is how many draws
     the mechanism may ever release. ``guarantee`` is the tier of what is promised: ``fixed-noise`` (the game),
     ``end-to-end`` (the game, with a loss that is also measured with the noise worked out again) or ``worst-case``
@@ -86,9 +91,20 @@ def optimize(
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
-    rows, grid = open_columns(data, column, bounds, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile)
+    with engine_for(data, engine, engine_address) as reader:
+        rows, grid = open_columns(
+            data, column, bounds,
+            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader,
+        )  # fmt: skip
+        procedure.check_grid(grid)  # refused before anything is counted
+        if len(grid.axes) > 1:
+            check(guarantee == "fixed-noise", "guarantee", "'fixed-noise' with several columns", guarantee)
+            check(start is None, "start", "left out with several columns", "a profile")
+            joint = count_people_jointly(rows, grid, missing=missing, outside=outside)
+        else:
+            least = 1 if guarantee == "worst-case" else 2
+            histogram = count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
-    procedure.check_grid(grid)  # refused before anything is counted
     settings = {
         "guarantee": guarantee,
         "column": rows.columns[0] if len(rows.columns) == 1 else list(rows.columns),
@@ -101,15 +117,10 @@ def optimize(
         **procedure.to_json(),
     }
     if len(grid.axes) > 1:
-        check(guarantee == "fixed-noise", "guarantee", "'fixed-noise' with several columns", guarantee)
-        check(start is None, "start", "left out with several columns", "a profile")
-        joint = count_people_jointly(rows, grid, missing=missing, outside=outside)
         found = procedure.solve_jointly(joint, progress)
         if found.protected < joint.people:
             raise _not_everyone_jointly(found)
         return JointFixedNoise.from_joint_solution(found, draws=draws, budget=procedure.budget, settings=settings)
-    least = 1 if guarantee == "worst-case" else 2
-    histogram = count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
     if guarantee == "worst-case":
         return WorstCase.make(histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=settings)
     if guarantee == "end-to-end":
@@ -150,9 +161,10 @@ def open_columns(
     bins: int,
     padding_epsilon: float,
     percentile: float,
+    engine: Engine | None = None,
 ) -> tuple[counting.Rows, Grid]:
     """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
-    rows = counting.open_rows(data, column)
+    rows = counting.open_rows(data, column, engine)
     given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
     if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
         raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")

@@ -1,8 +1,10 @@
-"""Opening a file, an array or any dataframe: the named columns as numbers, lazily, with what is wrong still visible."""
+"""Opening files, an array or any dataframe: the named columns as numbers, lazily, with what is wrong still visible."""
 
 from __future__ import annotations
 
 import difflib
+import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,14 +13,17 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import polars as pl
-from narwhals.exceptions import NarwhalsError
 
-from equinoise.errors import BadInput, check
+from equinoise.engines import Engine
+from equinoise.engines.on_polars import Polars
+from equinoise.errors import BadInput, EquinoiseError, check
+from equinoise.fields import IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
+from equinoise.sources import Files, check_same, find_files
 
-VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
-MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
-ENGINE_ERRORS = (pl.exceptions.PolarsError, NarwhalsError, OSError)
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+__all__ = ["IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows"]
+
+TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
+ARROW_INTEGERS = {nw.Int64, nw.UInt64}
 
 
 @dataclass(frozen=True)
@@ -41,21 +46,29 @@ class Rows:
         return column
 
 
-def open_rows(data: Any, column: str | Sequence[str] | None = None) -> Rows:
+def open_rows(data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None) -> Rows:
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
-    A list of columns makes rows of several numbers. An array then has as many columns, in that order.
+    A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
+    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it.
     """
     names = _wanted(column)
     if isinstance(data, str | Path):
-        return _open_file(Path(data), names)
+        return _open_files(Path(data), names, engine or Polars())
     if isinstance(data, np.ndarray | list | tuple):
         return _open_array(data, names)
     try:
         frame = nw.from_native(data, allow_series=True)
     except TypeError:
         raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
-    return _rows(frame.to_frame().lazy() if isinstance(frame, nw.Series) else frame.lazy(), names, "The dataframe")
+    eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
+    source = "The dataframe"
+    try:
+        return _rows(_without_objects(eager, names).lazy(), names, source)
+    except EquinoiseError:
+        raise
+    except Exception as error:
+        raise unreadable(source, error) from None
 
 
 def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
@@ -91,60 +104,49 @@ def _rows(frame: nw.LazyFrame[Any], names: list[str | None], source: str) -> Row
     columns = tuple(_find_column(name, schema.names(), source) for name in names)
     for column in columns:
         _check_type(column, schema[column])
-    return Rows(frame.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)}), columns, source)
+    chosen = frame.select(*(nw.col(column) for column in columns))
+    renamed = chosen.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)})
+    exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
+    return Rows(renamed.with_columns(*exact), columns, source)
 
 
-def _open_file(path: Path, names: list[str | None]) -> Rows:
+def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    """The column as the nearest floats, whichever engine it is in.
+
+    Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
+    widest integers; by way of text, all agree.
+    """
+    value = nw.col(f"{VALUE} {number}")
+    in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
+    if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
+        value = value.cast(nw.String)
+    return value.cast(nw.Float64)
+
+
+def _open_files(path: Path, names: list[str | None], engine: Engine) -> Rows:
     source = f"The file {str(path)!r}"
     try:
-        if not path.exists():
-            raise BadInput(f"There is no file {str(path)!r}.")
-        if path.is_dir():
-            raise BadInput(f"{str(path)!r} is a folder. Name one CSV, TSV or Parquet file.")
-        if not path.is_file():
-            raise BadInput(f"{str(path)!r} is not an ordinary file. Save the rows to a file first.")
-        if path.stat().st_size == 0:
-            raise BadInput(f"{source} is empty.")
-        suffix = path.suffix.lower()
-        if suffix in SEPARATORS:
-            return _open_text(path, names, SEPARATORS[suffix], source)
-        if suffix in {".parquet", ".pq"}:
-            return _rows(nw.from_native(pl.scan_parquet(path, glob=False)), names, source)
-    except ENGINE_ERRORS as error:
-        raise _unreadable(source, error) from None
-    raise BadInput(f"{str(path)!r} must end in .csv, .tsv or .parquet, so that it is clear how to read it.")
+        files = find_files(path)
+        source = files.source
+        if files.is_text:
+            header = header_of(files)
+            columns = tuple(_find_column(name, header, source) for name in names)
+            return Rows(nw.from_native(engine.text(files, columns)).lazy(), columns, source, from_text=True)
+        columns = _parquet_columns(files, names)
+        return _rows(nw.from_native(engine.parquet(files, columns)).lazy(), list(columns), source)
+    except EquinoiseError:
+        raise
+    except Exception as error:  # engines have classes of their own for what they cannot read
+        raise _said_by_engine(source, error) from None
 
 
-def _open_text(path: Path, wanted: list[str | None], separator: str, source: str) -> Rows:
-    """Read every field as text and turn the columns' into numbers here, so that no guess about types can
-    depend on the first rows, and what is not a number is counted rather than fatal."""
-    text = pl.scan_csv(path, separator=separator, infer_schema=False, glob=False)
-    names = text.collect_schema().names()
-    if any("\0" in name or "\ufffd" in name for name in names):
-        raise BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
-    columns = tuple(_find_column(name, names, source) for name in wanted)
-    fields = []
-    for i in range(len(columns)):
-        raw = pl.col(f"{VALUE} {i}").str.strip_chars()
-        missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
-        number = pl.when(missing).then(None).otherwise(raw).cast(pl.Float64, strict=False)
-        is_text = (~missing & number.is_null()).alias(f"{IS_TEXT} {i}")
-        fields += [number.alias(f"{VALUE} {i}"), is_text, raw.alias(f"{RAW} {i}")]
-    frame = text.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)}).select(fields)
-    return Rows(nw.from_native(frame), columns, source, from_text=True)
-
-
-def _unreadable(source: str, error: Exception) -> BadInput:
-    """One sentence for what an engine said about the rows."""
-    said = str(error).strip() or type(error).__name__
-    if "utf8" in said.lower() or "utf-8" in said.lower():
-        return BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
-    if "more fields than" in said:
-        return BadInput(
-            f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
-            "the extra fields."
-        )
-    return BadInput(f"{source} could not be read: {said.splitlines()[0][:120]}")
+def _parquet_columns(files: Files, names: list[str | None]) -> tuple[str, ...]:
+    """The columns to count, which must have the same types in all the files."""
+    schemas = [pl.read_parquet_schema(path) for path in files.paths]
+    check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
+    columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
+    check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in columns] for schema in schemas])
+    return columns
 
 
 def _find_column(column: str | None, names: list[str], source: str) -> str:
@@ -176,16 +178,58 @@ def _check_type(column: str, dtype: Any) -> None:
         return
     what = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
     kind = what.get(type(dtype).__name__, f"values of type {dtype}")
-    raise BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
+    raise _no_numbers(column, kind)
+
+
+def _no_numbers(column: str, kind: str) -> BadInput:
+    return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
+
+
+def _without_objects(frame: Any, names: list[str | None]) -> Any:
+    """In pandas, decimals are Python objects; make them floats, and say what other objects are."""
+    if not frame.implementation.is_pandas():
+        return frame
+    wanted = frame.columns if names == [None] and len(frame.columns) == 1 else names
+    for column in wanted:
+        if column in frame.columns and frame[column].to_native().dtype == object:
+            frame = frame.with_columns(_from_objects(frame[column]))
+    return frame
+
+
+def _from_objects(column: Any) -> Any:
+    import pandas as pd
+
+    series = column.to_native()
+    kind = pd.api.types.infer_dtype(series, skipna=True)
+    if kind not in {"decimal", "floating", "integer", "mixed-integer-float", "empty"}:
+        known = {"boolean": "yes/no values", "date": "dates", "datetime": "dates", "string": "text"}
+        raise _no_numbers(column.name, known.get(kind, f"Python objects ({kind})"))
+    floats = [math.nan if lost else float(value) for value, lost in zip(series, series.isna(), strict=True)]
+    return nw.from_native(pd.Series(floats, index=series.index, name=series.name, dtype="float64"), series_only=True)
 
 
 def collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     """Run a query on the rows; what an engine complains about becomes one sentence."""
+    native = frame.to_native()
     try:
-        if isinstance(frame.to_native(), pl.LazyFrame):
-            # Leaving columns of a text file out would also leave out the check that no row has too many fields.
-            how = pl.QueryOptFlags(projection_pushdown=not rows.from_text)
-            return frame.collect(backend="polars", engine="streaming", optimizations=how)
+        if isinstance(native, pl.LazyFrame):
+            if rows.from_text:
+                return nw.from_native(in_batches(native))
+            return frame.collect(backend="polars", engine="streaming")
         return frame.collect()
-    except ENGINE_ERRORS as error:
-        raise _unreadable(rows.source, error) from None
+    except (EquinoiseError, MemoryError):
+        raise
+    except Exception as error:  # engines have classes of their own for what they cannot do
+        raise _said_by_engine(rows.source, error) from None
+
+
+def _said_by_engine(source: str, error: Exception) -> BadInput:
+    said = re.search(r"BadInput: (.+)", str(error))  # ours, quoted by an engine in another language
+    if said is not None:
+        return BadInput(said[1].strip())
+    if "No module named 'equinoise'" in str(error):
+        return BadInput(
+            "The engine's workers read text files with Equinoise, and do not have it: install it there too, in the "
+            "same version."
+        )
+    return unreadable(source, error)

@@ -1,0 +1,60 @@
+"""Files read into DuckDB, in this process: Parquet by DuckDB itself, text part by part as an Arrow stream."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from equinoise.fields import Part, no_rows, parts_of
+from equinoise.sources import Files
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Parts of text files as one stream of Arrow batches; DuckDB asks for a new one in every query."""
+
+    parts: list[Part]
+
+    def reader(self) -> pa.RecordBatchReader:
+        """The rows of all parts, one part in memory at a time."""
+        schema = no_rows(self.parts[0].columns).to_arrow().schema
+        return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
+
+    def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+        for part in self.parts:
+            yield from part.read().to_arrow().cast(schema).to_batches()
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self.reader().__arrow_c_stream__(requested_schema)
+
+
+@dataclass(frozen=True)
+class DuckDB:
+    """A connection to a database in memory."""
+
+    connection: Any
+
+    def text(self, files: Files, columns: tuple[str, ...]) -> Any:
+        """The columns of text files."""
+        return self.connection.from_arrow(Stream(parts_of(files, columns)))
+
+    def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
+        """The columns of Parquet files. A name is a name, though DuckDB would take some for patterns."""
+        names = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in files.paths]
+        return self.connection.read_parquet(names, hive_partitioning=False)
+
+
+@contextmanager
+def connect(address: str | None) -> Iterator[DuckDB]:
+    """A database of our own, so that nobody's tables or open queries are in the way."""
+    connection = duckdb.connect(":memory:")
+    try:
+        yield DuckDB(connection)
+    finally:
+        connection.close()

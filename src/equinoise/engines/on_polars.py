@@ -1,0 +1,30 @@
+"""Files read by polars, in this process, a batch at a time: the default."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import polars as pl
+
+from equinoise.fields import numbers, scan
+from equinoise.sources import Files
+
+
+class Polars:
+    """The engine; it has no state."""
+
+    def text(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
+        """The columns of text files, lazily."""
+        assert files.separator is not None
+        return numbers(scan(files.paths, files.separator), columns)
+
+    def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
+        """The columns of Parquet files, lazily."""
+        return pl.scan_parquet(list(files.paths), glob=False)
+
+
+@contextmanager
+def connect(address: str | None) -> Iterator[Polars]:
+    """Nothing to connect to."""
+    yield Polars()

@@ -1,0 +1,149 @@
+"""What a field of a text file means, decided in one place: every engine that reads text reads it with this.
+
+Every field is read as text and turned into a number here, so that no guess about types can depend on the first rows,
+and what is not a number is counted rather than fatal. Big files are cut into parts, so that workers can share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import polars as pl
+
+from equinoise.errors import BadInput
+from equinoise.sources import Files, check_same
+
+VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
+MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
+PART_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a text file: those between two places in it, read under the file's own header.
+
+    Without places, the whole file. ``columns`` are those to be counted, ``source`` is what errors call the file.
+    """
+
+    path: str
+    separator: str
+    columns: tuple[str, ...]
+    source: str
+    header: int = 0
+    start: int = 0
+    stop: int = 0
+
+    def read(self) -> pl.DataFrame:
+        """The rows as numbers. Wherever this runs, what is wrong with the file becomes one sentence."""
+        try:
+            return in_batches(numbers(self._text(), self.columns))
+        except FileNotFoundError:
+            raise BadInput(
+                f"A worker finds no file {self.path!r}. Put the files where every worker sees them under the same path."
+            ) from None
+        except (pl.exceptions.PolarsError, OSError) as error:
+            raise unreadable(self.source, error) from None
+
+    def _text(self) -> pl.LazyFrame:
+        if not self.stop:
+            return scan([Path(self.path)], self.separator)
+        with Path(self.path).open("rb") as file:
+            header = file.read(self.header)
+            file.seek(self.start)
+            rows = file.read(self.stop - self.start)
+        return pl.scan_csv(header + rows, separator=self.separator, infer_schema=False)
+
+
+def scan(paths: Sequence[Path], separator: str) -> pl.LazyFrame:
+    """The fields of text files, all of them as text."""
+    return pl.scan_csv(list(paths), separator=separator, infer_schema=False, glob=False)
+
+
+def header_of(files: Files) -> list[str]:
+    """The column names, if all the files have the same."""
+    assert files.separator is not None
+    found = [scan([path], files.separator).collect_schema().names() for path in files.paths]
+    if any("\0" in name or "\ufffd" in name for name in found[0]):
+        raise BadInput(f"{files.source} is not UTF-8 text. Save it as UTF-8 and try again.")
+    check_same(files.paths, [[repr(name) for name in names] for names in found])
+    return found[0]
+
+
+def numbers(text: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+    """Fields to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show."""
+    fields = []
+    for i in range(len(columns)):
+        raw = pl.col(f"{VALUE} {i}").str.strip_chars()
+        missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
+        number = pl.when(missing).then(None).otherwise(raw).cast(pl.Float64, strict=False)
+        is_text = ~missing & number.is_null()
+        fields += [
+            number.alias(f"{VALUE} {i}"),
+            is_text.alias(f"{IS_TEXT} {i}"),
+            pl.when(is_text).then(raw).alias(f"{RAW} {i}"),
+        ]
+    return text.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)}).select(fields)
+
+
+def no_rows(columns: Sequence[str]) -> pl.DataFrame:
+    """The same for an empty file: names and types for an engine that wants to know them before it reads."""
+    return numbers(pl.LazyFrame(schema=dict.fromkeys(columns, pl.String)), columns).collect()
+
+
+def in_batches(frame: pl.LazyFrame) -> pl.DataFrame:
+    """Run a query on text files a batch at a time.
+
+    Leaving columns out would also leave out the check that no row has too many fields.
+    """
+    found = frame.collect(engine="streaming", optimizations=pl.QueryOptFlags(projection_pushdown=False))
+    assert isinstance(found, pl.DataFrame)
+    return found
+
+
+def parts_of(files: Files, columns: tuple[str, ...], size: int | None = None) -> list[Part]:
+    """The files, big ones cut into parts of about ``size`` bytes, so that many workers can read them."""
+    assert files.separator is not None
+    size = PART_BYTES if size is None else size
+    found = []
+    for path in files.paths:
+        whole = Part(str(path.absolute()), files.separator, columns, files.source)
+        places = list(_cuts(path, size)) if path.stat().st_size > size else []
+        header = places[0] if places else 0
+        between = pairwise(places)
+        cut = [Part(whole.path, whole.separator, columns, whole.source, header, a, b) for a, b in between]
+        found += cut or [whole]
+    return found
+
+
+def _cuts(path: Path, size: int) -> Iterator[int]:
+    """Ends of lines about ``size`` bytes apart, the header's first. A line end inside quotes is no end of a row, so
+    the quotes before every cut must be closed."""
+    with path.open("rb") as file:
+        line, odd = b"\n", 0
+        while line.strip(b"\r\n") == b"" and line:  # empty lines before the header
+            line = file.readline()
+        odd = line.count(b'"') % 2
+        while odd and (line := file.readline()):
+            odd ^= line.count(b'"') % 2
+        yield file.tell()
+        while block := file.read(size):
+            odd = (block.count(b'"') + (line := file.readline()).count(b'"')) % 2
+            while odd and (line := file.readline()):
+                odd ^= line.count(b'"') % 2
+            yield file.tell()
+
+
+def unreadable(source: str, error: Exception) -> BadInput:
+    """One sentence for what an engine said about the rows."""
+    said = str(error).strip() or type(error).__name__
+    if "utf8" in said.lower() or "utf-8" in said.lower():
+        return BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
+    if "more fields than" in said:
+        return BadInput(
+            f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
+            "the extra fields."
+        )
+    return BadInput(f"{source} could not be read: {said.splitlines()[0][:120]}")

@@ -1,0 +1,91 @@
+"""Which files a path means: one file, a folder of them or a pattern; all of one kind and with the same columns."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from equinoise.errors import BadInput
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
+PARQUET = {".parquet", ".pq"}
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files to read one after the other, in the order of their names. ``separator`` is there for text only."""
+
+    paths: tuple[Path, ...]
+    separator: str | None
+    source: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether these are CSV or TSV files."""
+        return self.separator is not None
+
+
+def find_files(path: Path) -> Files:
+    """The files that a path means; a clear error if they are not all of one kind."""
+    if path.is_dir():
+        paths, source = _in_folder(path), f"The data in {str(path)!r}"
+    elif not path.exists() and glob.has_magic(str(path)):
+        paths, source = _matching(path), f"The data in {str(path)!r}"
+    else:
+        paths, source = [path], f"The file {str(path)!r}"
+    for file in paths:
+        if not file.exists():
+            raise BadInput(f"There is no file {str(file)!r}.")
+        if not file.is_file():
+            raise BadInput(f"{str(file)!r} is not an ordinary file. Save the rows to a file first.")
+        if file.stat().st_size == 0:
+            raise BadInput(f"The file {str(file)!r} is empty.")
+    kinds = {_kind(file): file for file in paths}
+    if len(kinds) > 1:
+        first, second = sorted(str(file) for file in kinds.values())[:2]
+        raise BadInput(f"{source} is not all of one kind: there are {first!r} and {second!r}. Name one kind only.")
+    (separator,) = kinds
+    return Files(tuple(paths), separator, source)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    """Everything in a folder but hidden files and marks such as ``_SUCCESS``; nothing that counts is passed over."""
+    paths = sorted(p for p in folder.iterdir() if not p.name.startswith((".", "_")))
+    if not paths:
+        raise BadInput(f"The folder {str(folder)!r} is empty. Name a folder of CSV, TSV or Parquet files.")
+    inner = next((p for p in paths if p.is_dir()), None)
+    if inner is not None:
+        raise BadInput(
+            f"The folder {str(folder)!r} has a folder in it, {inner.name!r}, which would not be read. Name the files "
+            f"with a pattern such as {str(folder / '**' / '*.csv')!r}."
+        )
+    return paths
+
+
+def _matching(pattern: Path) -> list[Path]:
+    paths = sorted(p for p in map(Path, glob.glob(str(pattern), recursive=True)) if not p.is_dir())
+    if not paths:
+        raise BadInput(f"No file matches {str(pattern)!r}.")
+    return paths
+
+
+def _kind(path: Path) -> str | None:
+    """A file's separator, or None for Parquet."""
+    suffix = path.suffix.lower()
+    if suffix in PARQUET:
+        return None
+    if suffix not in SEPARATORS:
+        raise BadInput(f"{str(path)!r} must end in .csv, .tsv or .parquet, so that it is clear how to read it.")
+    return SEPARATORS[suffix]
+
+
+def check_same(paths: Sequence[Path], found: Sequence[list[str]]) -> None:
+    """Refuse files whose columns, or the types of them, differ from the first one's."""
+    for path, columns in zip(paths, found, strict=True):
+        if columns != found[0]:
+            own = next((c for c in columns if c not in found[0]), None)
+            lacking = next((c for c in found[0] if c not in columns), None)
+            how = f"has {own}" if own else f"lacks {lacking}" if lacking else "has them in another order"
+            raise BadInput(f"The files must have the same columns, but {str(path)!r} {how}, unlike {str(paths[0])!r}.")
