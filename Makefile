@@ -2,14 +2,19 @@
 PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
+ENGINES := .venv/.engines
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-engines lint bench clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
+
+# Needs Java 17 or newer; starts a Dask and a Spark cluster on loopback and ends them.
+test-engines: $(ENGINES)
+	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines --durations=5
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -22,6 +27,10 @@ bench: $(INSTALLED)
 $(INSTALLED): pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	touch $@
+
+$(ENGINES): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
 	touch $@
 
 clean:

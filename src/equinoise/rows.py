@@ -104,10 +104,18 @@ def _rows(frame: nw.LazyFrame[Any], names: list[str | None], source: str) -> Row
     columns = tuple(_find_column(name, schema.names(), source) for name in names)
     for column in columns:
         _check_type(column, schema[column])
-    chosen = frame.select(*(nw.col(column) for column in columns))
-    renamed = chosen.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)})
+    renamed = _renamed(frame, schema.names(), {c: f"{VALUE} {i}" for i, c in enumerate(columns)})
     exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
-    return Rows(renamed.with_columns(*exact), columns, source)
+    return Rows(renamed.select(*exact), columns, source)
+
+
+def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
+    """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place."""
+    if not frame.implementation.is_spark_like():
+        return frame.rename(new)
+    by_place = (new.get(name, f"other {i}") for i, name in enumerate(names))
+    found: nw.LazyFrame[Any] = nw.from_native(frame.to_native().toDF(*by_place))
+    return found
 
 
 def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
@@ -142,7 +150,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine) -> Rows:
 
 def _parquet_columns(files: Files, names: list[str | None]) -> tuple[str, ...]:
     """The columns to count, which must have the same types in all the files."""
-    schemas = [pl.read_parquet_schema(path) for path in files.paths]
+    schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in columns] for schema in schemas])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -67,6 +68,8 @@ class Spark:
 @contextmanager
 def connect(address: str | None) -> Iterator[Spark]:
     """The session that is open already, or one of our own at a master, stopped in the end."""
+    for kind in ("DataFrame", "SQL"):  # PySpark writes down whole stack traces of what it raises anyway
+        logging.getLogger(f"{kind}QueryContextLogger").setLevel(logging.CRITICAL + 1)
     running = SparkSession.getActiveSession()
     if running is not None:
         master = running.sparkContext.master
@@ -92,6 +95,8 @@ def _start(master: str) -> SparkSession:
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "OFF",
+        "spark.sql.shuffle.partitions": "16",
         "spark.driver.extraJavaOptions": QUIET,
         "spark.sql.caseSensitive": "true",
         "spark.sql.ansi.enabled": "true",

@@ -1,0 +1,167 @@
+"""Real clusters on loopback: a Dask scheduler with two worker processes, a Spark master with two workers.
+
+Everything started here is ended here, by its process id.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from equinoise.engines import connect
+
+os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+os.environ["PYSPARK_PYTHON"] = sys.executable
+NAMES = ["duckdb", "dask", "spark"]
+SECONDS_TO_START = 180
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.skipped:
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: here, a skip is a failure."
+    return report
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        # PySpark has not been tried with the newest pandas; Dask leaves sockets to the garbage collector.
+        unraised = "pytest.PytestUnraisableExceptionWarning"
+        for kind in ("FutureWarning", "DeprecationWarning", "ResourceWarning", unraised):
+            item.add_marker(pytest.mark.filterwarnings(f"ignore::{kind}"))
+
+
+def free_port():
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return taken.getsockname()[1]
+
+
+def wait_until(true, what):
+    end = time.monotonic() + SECONDS_TO_START
+    while not true():
+        assert time.monotonic() < end, f"waited too long for {what}"
+        time.sleep(0.1)
+
+
+def answers(port):
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@contextmanager
+def process(command, log, **environment):
+    with log.open("wb") as out:
+        started = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **environment}
+        )
+    try:
+        yield started
+    finally:
+        started.terminate()
+        try:
+            started.wait(20)
+        except subprocess.TimeoutExpired:
+            started.kill()
+            started.wait()
+
+
+class DaskCluster:
+    """A scheduler and two worker processes of one thread each."""
+
+    def __init__(self, folder, stack):
+        port = free_port()
+        self.address = f"tcp://127.0.0.1:{port}"
+        alone = ["--host", "127.0.0.1", "--no-dashboard"]
+        scheduler = [sys.executable, "-m", "dask", "scheduler", "--port", str(port), *alone]
+        stack.enter_context(process(scheduler, folder / "scheduler.log"))
+        wait_until(lambda: answers(port), "the Dask scheduler")
+        one = [sys.executable, "-m", "dask", "worker", self.address, "--nthreads", "1", "--no-nanny", *alone]
+        own = ["--local-directory", str(folder)]
+        self.workers = [stack.enter_context(process([*one, *own], folder / f"worker{i}.log")) for i in (1, 2)]
+        wait_until(lambda: len(self.pids()) == 2, "two Dask workers")
+
+    def pids(self):
+        from distributed import Client
+
+        with Client(self.address, set_as_default=False) as client:
+            return set(client.run(os.getpid).values())
+
+
+@contextmanager
+def dask_cluster(folder):
+    with ExitStack() as stack:
+        yield DaskCluster(folder, stack)
+
+
+@pytest.fixture(scope="session")
+def dask_address(tmp_path_factory):
+    with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
+        yield cluster.address
+
+
+@pytest.fixture(scope="session")
+def spark_address(tmp_path_factory):
+    """A standalone master and two workers; each worker starts an executor process for every application."""
+    import pyspark
+
+    home, folder = Path(pyspark.__file__).parent, tmp_path_factory.mktemp("spark")
+    start = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy"]
+    port, where = free_port(), {"SPARK_HOME": str(home), "SPARK_LOG_DIR": str(folder), "SPARK_WORKER_DIR": str(folder)}
+    address = f"spark://127.0.0.1:{port}"
+    here = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
+    with ExitStack() as stack:
+        master = [start[0], f"{start[1]}.master.Master", "--port", str(port), *here]
+        stack.enter_context(process(master, folder / "master.log", **where))
+        wait_until(lambda: answers(port), "the Spark master")
+        for i in (1, 2):
+            here[-1] = str(free_port())
+            size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker{i}")]
+            worker = [start[0], f"{start[1]}.worker.Worker", address, *here, *size]
+            stack.enter_context(process(worker, folder / f"worker{i}.log", **where))
+        log = folder / "master.log"
+        wait_until(lambda: log.read_text(errors="replace").count("Registering worker") == 2, "two Spark workers")
+        yield address
+
+
+@pytest.fixture(scope="session")
+def addresses(dask_address, spark_address):
+    return {"duckdb": None, "dask": dask_address, "spark": spark_address}
+
+
+@pytest.fixture(scope="module")
+def engines(addresses):
+    """All the engines, open, until the module is done: a Spark application keeps its executors to itself."""
+    with ExitStack() as stack:
+        yield {name: stack.enter_context(connect(name, addresses[name])) for name in NAMES}
+
+
+@pytest.fixture(params=NAMES)
+def engine(request, engines):
+    return engines[request.param]
+
+
+@pytest.fixture(params=NAMES)
+def frame_of(request, engines, tmp_path):
+    """Makes a frame of the engine from a PyArrow table, cut into several partitions where there are any."""
+    import dask.dataframe as dd
+    import pandas as pd
+    import pyarrow.parquet as pq
+
+    def make(table):
+        if request.param == "duckdb":
+            return engines["duckdb"].connection.from_arrow(table)
+        if request.param == "dask":
+            return dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype), npartitions=5)
+        for i, piece in enumerate(range(0, len(table), max(len(table) // 5, 1))):
+            pq.write_table(table.slice(piece, max(len(table) // 5, 1)), tmp_path / f"{i}.parquet")
+        return engines["spark"].session.read.parquet(*map(str, tmp_path.glob("*.parquet")))
+
+    make.engine = request.param
+    return make
