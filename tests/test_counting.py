@@ -2,7 +2,9 @@ import datetime
 import os
 import subprocess
 import sys
+from decimal import Decimal
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -14,6 +16,7 @@ from hypothesis import strategies as st
 from equinoise.counting import count, find_bounds, open_rows
 from equinoise.errors import BadInput, NotPublicWarning
 from equinoise.grid import Axis
+from equinoise.rows import VALUE, collect
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 VALUES = [0.0, 10.0, 50.0, 50.0, 99.9, 100.0]
@@ -30,6 +33,8 @@ def frames():
         "polars": pl.DataFrame(data),
         "polars lazy": pl.LazyFrame(data),
         "pyarrow": pa.table(data),
+        "pandas with arrow": pd.DataFrame(data).convert_dtypes(dtype_backend="pyarrow"),
+        "duckdb": duckdb.connect().from_arrow(pa.table(data)),
         "series": pl.Series("pay", VALUES),
         "pandas series": pd.Series(VALUES, name="pay"),
         "array": np.array(VALUES),
@@ -56,6 +61,39 @@ def test_every_kind_of_file_gives_the_same_histogram(tmp_path, name):
 def test_integers_floats_and_decimals_are_numbers(dtype):
     frame = pl.DataFrame({"pay": pl.Series([1, 2, 100]).cast(dtype)})
     assert count(open_rows(frame, "pay"), AXIS).counts.tolist() == expected([1, 2, 100])
+
+
+EXACT = {
+    "decimal": ([Decimal(k * 7919).scaleb(-3) for k in range(10**11, 10**11 + 3000)], pa.decimal128(18, 3)),
+    "int64": ([2**53 + k for k in range(3000)], pa.int64()),
+    "uint64": ([2**64 - 1 - 500 * k for k in range(3000)], pa.uint64()),
+}
+
+
+@pytest.mark.parametrize("kind", EXACT)
+@pytest.mark.parametrize("frame", ["pyarrow", "pandas", "pandas with arrow", "polars", "duckdb"])
+def test_every_number_becomes_the_nearest_float_in_every_frame(kind, frame):
+    values, dtype = EXACT[kind]
+    table = pa.table({"pay": pa.array(values, dtype)})
+    data = {
+        "pyarrow": lambda: table,
+        "pandas": table.to_pandas,
+        "pandas with arrow": lambda: table.to_pandas(types_mapper=pd.ArrowDtype),
+        "polars": lambda: pl.from_arrow(table),
+        "duckdb": lambda: duckdb.connect().from_arrow(table),
+    }[frame]()
+    rows = open_rows(data, "pay")
+    found = collect(rows, rows.frame)[f"{VALUE} 0"].to_numpy()
+    assert found.tolist() == [float(value) for value in values]
+
+
+def test_the_widest_integers_of_duckdb_and_decimals_of_pandas_are_exact():
+    values = [2**100 + 12345678901234567 * k for k in range(1000)]
+    texts = pa.table({"pay": [str(value) for value in values]})
+    rows = open_rows(duckdb.connect().from_arrow(texts).select("pay::hugeint as pay"), "pay")
+    assert sorted(collect(rows, rows.frame)[f"{VALUE} 0"].to_list()) == [float(value) for value in values]
+    objects = pd.DataFrame({"pay": [Decimal("1.5"), None, Decimal(100)]}, index=[7, 3, 5])
+    assert count(open_rows(objects, "pay"), AXIS, missing="drop").counts.tolist() == expected([1.5, 100])
 
 
 @given(st.lists(st.floats(0, 100), min_size=1, max_size=50))
@@ -113,10 +151,14 @@ def test_files_that_cannot_be_counted_are_refused(tmp_path, name, content, said)
     ("data", "said"),
     [
         ("no/such.csv", "no file"),
-        (".", "folder"),
+        ("no/such/*.csv", "No file matches"),
         (pd.DataFrame({"pay": ["a", "b"]}), "holds text"),
         (pd.DataFrame({"pay": [True, False]}), "yes/no"),
         (pl.DataFrame({"pay": [datetime.date(2020, 1, 1)]}), "dates"),
+        (pd.DataFrame({"pay": [datetime.date(2020, 1, 1)]}), "dates"),
+        (pd.DataFrame({"pay": pd.Series([True, None], dtype=object)}), "yes/no"),
+        (pd.DataFrame({"pay": pd.Series([1, "a"], dtype=object)}), "objects"),
+        (pl.DataFrame({"pay": [datetime.time(1)]}), "type Time"),
         (pl.DataFrame({"pay": [datetime.datetime(2020, 1, 1)]}), "dates"),
         (np.ones((2, 2)), "one dimension"),
         (np.array(["a"]), "numbers"),

@@ -95,7 +95,6 @@ def _start(master: str) -> SparkSession:
     settings = {
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.log.level": "OFF",
         "spark.sql.shuffle.partitions": "16",
         "spark.driver.extraJavaOptions": QUIET,
         "spark.sql.caseSensitive": "true",
