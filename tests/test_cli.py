@@ -256,7 +256,7 @@ BAD = [
     ("out in no folder", ["pay.csv"], ["--out", "none/pay.eq"], "There is no folder"),
     ("out a folder", ["pay.csv"], ["--out", "."], "is a folder"),
     ("out cannot be written", ["pay.csv"], ["--out", "/proc/pay.eq"], "cannot be written"),
-    ("two columns", ["pay.csv"], ["--column", "pay", "--column", "id"], "One column at a time"),
+    ("the same column twice", ["pay.csv"], ["--column", "pay", "--column", "pay"], "named twice"),
     ("no such option", ["pay.csv"], ["--colour", "red"], "No such option"),
 ]
 
