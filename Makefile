@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench reproduce clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -15,6 +15,11 @@ lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+reproduce: $(INSTALLED)
+	rm -rf build/reproduction
+	mkdir -p build
+	$(BIN)/equinoise reproduce --quick --out build/reproduction
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
