@@ -13,13 +13,13 @@ from equinoise.errors import BadInput
 MOST_TEXT = 10**6
 
 
-def check_writable(path: Path, *, source: Path, force: bool) -> None:
+def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
 
-    ``source`` is never written over, with ``force`` or without.
+    ``sources`` are never written over, with ``force`` or without.
     """
     try:
-        if path.exists() and source.exists() and path.samefile(source):
+        if path.exists() and any(s is not None and s.exists() and path.samefile(s) for s in sources):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
@@ -37,8 +37,10 @@ def check_writable(path: Path, *, source: Path, force: bool) -> None:
 
 
 def read_numbers(path: Path) -> list[float]:
-    """Numbers separated by commas or white space; a first line that is no number is a heading."""
+    """Numbers separated by commas, semicolons or white space; a first line that is no number is a heading."""
     try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{str(path)!r} is not an ordinary file.")
         with path.open(encoding="utf-8") as file:
             text = file.read(MOST_TEXT + 1)
     except (OSError, UnicodeDecodeError) as error:
@@ -46,10 +48,10 @@ def read_numbers(path: Path) -> list[float]:
         raise BadInput(f"The file {str(path)!r} cannot be read: {reason}.") from None
     if len(text) > MOST_TEXT:
         raise BadInput(f"The file {str(path)!r} is too long for a list of numbers.")
-    lines = text.lstrip("\ufeff").splitlines()
-    if lines and not any(_is_number(part) for part in lines[0].replace(",", " ").split()):
+    lines = text.lstrip("\ufeff").replace(",", " ").replace(";", " ").splitlines()
+    if lines and any(letter.isalpha() for letter in lines[0]) and not any(map(_is_number, lines[0].split())):
         lines = lines[1:]
-    parts = " ".join(lines).replace(",", " ").split()
+    parts = " ".join(lines).split()
     bad = next((part for part in parts if not _is_number(part)), None)
     if bad is not None or not parts:
         found = f"has {bad[:40]!r} in it" if bad is not None else "is empty"
