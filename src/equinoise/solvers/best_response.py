@@ -2,9 +2,10 @@
 
 Every move raises the shared payoff, so the dynamics end, and they end at an equilibrium (or, which is reported, after
 100,000 rounds). The order is explicit: cells ascending (or as given), within a cell scales ascending as they were when
-the cell's turn began. People move one at a time unless a cell has more than 4,096 of them. Then they move in blocks,
-which shrink by four whenever no block moves, down to single people; so the end state is one that no single person
-wants to leave. A round costs the same whatever the number of people.
+the cell's turn began. People move one at a time unless a cell has more than 4,096 of them. Then everyone of a group who,
+one after the other, would follow the first one's move does so at once; the round still ends only when no single person
+wants to move, and neither a round nor their number grows with the people. (On joint grids people move in blocks instead,
+which shrink by four whenever no block moves, down to single people.)
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
 from equinoise.solvers.joint_starts import joint_starts
 from equinoise.solvers.solution import G, Round, Solution
+from equinoise.utility import LINEAR
 
 Play = Callable[[Ints, Ints, int], int]
-"""Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
+"""Plays one round on a profile, in an order, at most so many people moving at once; gives the number of moves."""
 
 RESTARTS = 8
 SINGLES_UP_TO = 4096
@@ -42,16 +44,17 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
     play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
     most = int(game.histogram.counts.max())
-    largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
+    shrinking = isinstance(game, JointGame)
+    largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL if shrinking else most
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
         moves = play(profile, order, block)
         yield Round(restart, number, moves, profile.copy())
         if moves == 0:
-            if block == 1:
+            if block == 1 or not shrinking:
                 return
             block, alike = max(1, block // 4), 0
-        elif (alike := alike + 1) == PATIENCE:
+        elif shrinking and (alike := alike + 1) == PATIENCE:
             block, alike = min(4 * block, largest), 0
 
 
@@ -65,14 +68,15 @@ def playing(game: Game) -> Play:
     from equinoise.solvers.moves import play_round
 
     counts = game.histogram.counts.astype(np.float64)
+    features = game.features if game.closeness.kind == LINEAR else game.rows
 
     def play(profile: Ints, order: Ints, block: int) -> int:
         sums = game.sums(profile)
         gaps = game.closeness.features @ (counts - sums / game.kernel.total)
         moves = play_round(
-            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
+            game.closeness.kind, game.rows, features, profile, order, game.occupied, counts,
             float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
+            game.excess(sums), game.tolerance, block,
         )  # fmt: skip
         return int(moves)
 
