@@ -122,15 +122,13 @@ def slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new,
     return gain
 
 
-@compiled(f"int64(int64,{ROWS},{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,int64,int64,int64,float64)")
-def wanting(  # type: ignore[no-untyped-def]
-    kind, rows, features, counts, total, sums, gaps, cell, old, new, most, tolerance
-):
-    """How many people of ``most``, one after the other, would gain by the same move: the slope only ever falls."""
+@compiled(f"int64(int64,{ROWS},{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,int64,int64,int64)")
+def wanting(kind, rows, features, counts, total, sums, gaps, cell, old, new, most):  # type: ignore[no-untyped-def]
+    """How many people of ``most`` take off the most by the same move: while the slope, which only ever falls, is up."""
     enough, many = 1, most + 1
     while many - enough > 1:
         middle = enough + (many - enough) // 2
-        if slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new, middle) > tolerance:
+        if slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new, middle) > 0:
             enough = middle
         else:
             many = middle

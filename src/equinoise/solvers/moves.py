@@ -60,8 +60,24 @@ def respond(  # type: ignore[no-untyped-def]
     kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
     largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell, scale, then,
 ):  # fmt: skip
-    """Best scale for one person of (cell, scale), who is unprotected then, and whether a guarded group is."""
+    """Best scale for one person of (cell, scale), who is unprotected then, and whether a guarded group is.
+
+    Staying is the first candidate, then the scales ascending, and each must beat the best so far. If the one that
+    promises most keeps more than the others even promise, it would come out of that whatever they do.
+    """
     best, best_gain, best_unprotected, best_lost = scale, 0.0, unprotected, 0
+    first = np.argmax(leads)
+    if unprotected == 0 and first != scale:
+        promised = 0.0
+        for v in range(leads.shape[0]):
+            if v != first:
+                promised = max(promised, seen(leads[v] - leads[scale] + rounding, excess))
+        _, after, lost = judge(
+            kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, first, 1, promised + tolerance, 0, then,
+        )  # fmt: skip
+        if after == 0:
+            return first, after, lost
     for v in range(profile.shape[1]):
         least = best_gain + tolerance
         hopeless = seen(leads[v] - leads[scale] + rounding, excess) <= least
@@ -83,18 +99,18 @@ def together(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     """How many people of (cell, scale) may follow the one whose best scale is known, at once; and as above.
 
-    All of them if it protects someone; else as many as would gain, one after the other. If that many leave more people
-    unprotected than one does, a quarter of them, and so on.
+    All of them if it protects someone; else as many as take off the most. If that many leave more people unprotected
+    than one does, a quarter of them, and so on.
     """
     gaining = after == unprotected
     block = most
     if gaining:
-        block = wanting(kind, rows, features, counts, total, sums, gaps, cell, scale, best, most, tolerance)
+        block = wanting(kind, rows, features, counts, total, sums, gaps, cell, scale, best, most)
     while block > 1:
         _, people, losing = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
             largest, second, smallest, bounds, unprotected, excess, cell, scale, best, block,
-            tolerance * block if gaining else -np.inf, after, then,
+            tolerance if gaining else -np.inf, after, then,
         )  # fmt: skip
         if people >= 0:
             return block, people, losing
