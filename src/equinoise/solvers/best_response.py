@@ -69,6 +69,7 @@ def playing(game: Game) -> Play:
 
     counts = game.histogram.counts.astype(np.float64)
     features = game.features if game.closeness.kind == LINEAR else game.rows
+    witness = np.zeros((len(counts), len(game.kernel.scales)), dtype=np.int64)
 
     def play(profile: Ints, order: Ints, block: int) -> int:
         sums = game.sums(profile)
@@ -76,7 +77,7 @@ def playing(game: Game) -> Play:
         moves = play_round(
             game.closeness.kind, game.rows, features, profile, order, game.occupied, counts,
             float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            game.excess(sums), game.tolerance, block,
+            witness, game.excess(sums), game.tolerance, block,
         )  # fmt: skip
         return int(moves)
 

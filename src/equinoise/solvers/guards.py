@@ -3,7 +3,8 @@
 Under the pure condition nobody is looked at twice without need. Groups that are protected are guarded together: in each
 cell their two largest rows and their smallest one decide (two, because one of them may be the group that goes). These
 are exact when a group appears and bounds after one is gone, put right only in the cells where a candidate fails by
-them. Groups that are not protected are looked at one by one, first in the cell in which they failed last.
+them. Groups that are not protected are looked at one by one. Whatever failed is asked first in the cell in which it
+failed last: mostly that is still the reason.
 """
 
 from __future__ import annotations
@@ -13,13 +14,13 @@ import math
 import numpy as np
 
 from equinoise.privacy import APPROXIMATE
-from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, TABLE, compiled, count_after
+from equinoise.solvers.compiled import CANCELLED, FLOATS, INDICES, ROWS, TABLE, compiled, count_after
 
 GUARDED, EXPOSED = 1, 2
 """What a group is: protected or not; 0 where there is none."""
 
 GROUPS = f"{ROWS},{TABLE},{INDICES},{TABLE},{TABLE}"
-"""Rows, profile, occupied cells; what every group is, and the cell in which it failed last."""
+"""Rows, profile, occupied cells; what every group is, and the cell in which it (or a move to it) failed last."""
 
 EXTREMES = f"{FLOATS},{FLOATS},{FLOATS},{INDICES}"
 """In every cell the largest, second largest and smallest guarded row, and whether these are bounds only."""
@@ -74,11 +75,25 @@ def failing(row, sums, upper, lower, hint):  # type: ignore[no-untyped-def]
     return -1
 
 
-@compiled(f"boolean({GROUPS},{EXTREMES},{FLOATS},{FLOATS},int64,int64,int64)")
-def loses_someone(  # type: ignore[no-untyped-def]
+@compiled(f"boolean({GROUPS},{EXTREMES},{FLOATS},{FLOATS},int64,int64,int64,int64)")
+def fails_as_before(  # type: ignore[no-untyped-def]
+    rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, new, block
+):
+    """Whether a move leaves someone unprotected in the cell in which it did last time; the sums are those before it."""
+    x = witness[cell, new]
+    row, gone = rows[new, cell, x], rows[old, cell, x]
+    then = sums[x] + block * (row - gone)
+    if bounds[x] or then < CANCELLED * sums[x]:
+        return False
+    left = second[x] if profile[cell, old] == block and gone == largest[x] else largest[x]
+    return max(row, left) > parameters[0] * then
+
+
+@compiled(f"int64({GROUPS},{EXTREMES},{FLOATS},{FLOATS},int64,int64,int64)")
+def losing(  # type: ignore[no-untyped-def]
     rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, block
 ):
-    """Whether a guarded group that stays is not protected after a move; the sums are those after it."""
+    """A cell in which a guarded group that stays is not protected after a move, or -1; the sums are those after it."""
     upper, lower = parameters[0], parameters[1]
     leaving = status[cell, old] == GUARDED and profile[cell, old] == block
     for x in range(sums.shape[0]):
@@ -89,10 +104,10 @@ def loses_someone(  # type: ignore[no-untyped-def]
                 rows, profile, occupied, status, witness, largest, second, smallest, bounds, x, cell, old
             )  # fmt: skip
             if (others if leaving else smallest[x]) < lower * sums[x]:
-                return True
+                return x
         if (second[x] if leaving and rows[old, cell, x] == largest[x] else largest[x]) > upper * sums[x]:
-            return True
-    return False
+            return x
+    return -1
 
 
 @compiled(f"int64({GROUPS},{FLOATS},{FLOATS},int64,int64,int64,int64,int64)")
@@ -124,12 +139,20 @@ def exposed_after(  # type: ignore[no-untyped-def]
         people = staying_outside(
             rows, profile, occupied, status, witness, parameters, sums, cell, old, block, EXPOSED, most
         )  # fmt: skip
-    if people <= most and failing(rows[new, cell], sums, parameters[0], parameters[1], cell) >= 0:
-        people += block
-    if people > most or not loses_someone(
-        rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, block
-    ):  # fmt: skip
+    if people > most:
         return people, 0
+    x = failing(rows[new, cell], sums, parameters[0], parameters[1], witness[cell, new])
+    if x >= 0:
+        witness[cell, new] = x
+        people += block
+        if people > most:
+            return people, 0
+    x = losing(
+        rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, block
+    )  # fmt: skip
+    if x < 0:
+        return people, 0
+    witness[cell, new] = x
     if people == most:
         return people + 1, 1
     return people + staying_outside(

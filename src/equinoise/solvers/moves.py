@@ -17,6 +17,7 @@ from equinoise.solvers.guards import (
     GUARDED,
     appear,
     exposed_after,
+    fails_as_before,
     look_again,
     look_at_everyone,
     outside_after,
@@ -37,6 +38,11 @@ def judge(  # type: ignore[no-untyped-def]
     It must gain more than ``least`` and leave at most ``most`` people unprotected, or else fewer than that. What is
     worse gives -1 people.
     """
+    if condition == PURE and most == 0 and fails_as_before(
+        rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, new,
+        block,
+    ):  # fmt: skip
+        return 0.0, -1, 0
     sums_after(rows, profile, occupied, sums, cell, old, new, block, then)
     gain = seen(
         fall(kind, rows, features, occupied, counts, total, sums, then, gaps, cell, old, new, block), excess
@@ -146,22 +152,21 @@ def settle(  # type: ignore[no-untyped-def]
 
 @compiled(
     f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
-    "float64,float64,int64)"
+    f"{TABLE},float64,float64,int64)"
 )
 def play_round(  # type: ignore[no-untyped-def]
-    kind, rows, features, profile, order, occupied, counts, total, sums, gaps, condition, parameters, excess,
+    kind, rows, features, profile, order, occupied, counts, total, sums, gaps, condition, parameters, witness, excess,
     tolerance, limit,
 ):  # fmt: skip
     """Let everyone respond once, at most ``limit`` of those who want the same together; gives the number of moves.
 
     Cells come in the given order, within a cell the scales ascending as they were when the cell's turn began.
     Once one person stays, the rest of their group would stay too, so the group is done. ``excess`` is N times
-    (divergence - ceiling): where that is positive the payoff is flat.
+    (divergence - ceiling): where that is positive the payoff is flat. ``witness`` holds hints from round to round.
     """
     width, choices = sums.shape[0], profile.shape[1]
     largest, second, smallest, bounds = np.empty(width), np.empty(width), np.empty(width), np.empty(width, np.int64)
-    status, witness = np.zeros_like(profile), np.zeros_like(profile)
-    then, slopes = np.empty(width), np.empty(features.shape[2])
+    status, then, slopes = np.zeros_like(profile), np.empty(width), np.empty(features.shape[2])
     high, low = sums.copy(), np.zeros(width)
     waiting, leads = np.empty(choices, np.int64), np.empty(choices)
     if condition == PURE:
