@@ -2,10 +2,11 @@
 
 Every move raises the shared payoff, so the dynamics end, and they end at an equilibrium (or, which is reported, after
 100,000 rounds). The order is explicit: cells ascending (or as given), within a cell scales ascending as they were when
-the cell's turn began. People move one at a time unless a cell has more than 4,096 of them. Then everyone of a group who,
-one after the other, would follow the first one's move does so at once; the round still ends only when no single person
-wants to move, and neither a round nor their number grows with the people. (On joint grids people move in blocks instead,
-which shrink by four whenever no block moves, down to single people.)
+the cell's turn began. People move one at a time unless a cell has more than 4,096. Then as many of a group follow
+the first one's best response at once as lower the divergence most. It still ends only when no single person wants to
+move, and neither a round nor the number of rounds grows with the people. (That would zigzag along kinks; so with such
+utilities, and on joint grids, people move in blocks instead, which shrink by four whenever no block moves, down to
+single people.)
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from equinoise.solvers.solution import G, Round, Solution
 from equinoise.utility import LINEAR
 
 Play = Callable[[Ints, Ints, int], int]
-"""Plays one round on a profile, in an order, at most so many people moving at once; gives the number of moves."""
+"""Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
 
 RESTARTS = 8
 SINGLES_UP_TO = 4096
@@ -44,18 +45,23 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
     play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
     most = int(game.histogram.counts.max())
-    shrinking = isinstance(game, JointGame)
-    largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL if shrinking else most
+    largest = block = 1 if most <= SINGLES_UP_TO or follows(game) else most // BLOCKS_PER_CELL
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
         moves = play(profile, order, block)
         yield Round(restart, number, moves, profile.copy())
         if moves == 0:
-            if block == 1 or not shrinking:
+            if block == 1:
                 return
             block, alike = max(1, block // 4), 0
-        elif shrinking and (alike := alike + 1) == PATIENCE:
+        elif (alike := alike + 1) == PATIENCE:
             block, alike = min(4 * block, largest), 0
+
+
+def follows(game: Game | JointGame) -> bool:
+    """Whether as many people as gain follow the first one: where there are many, one axis and no kinks."""
+    smooth = isinstance(game, Game) and game.closeness.kind != LINEAR
+    return smooth and int(game.histogram.counts.max()) > SINGLES_UP_TO
 
 
 def compile_for(game: Game | JointGame) -> None:
@@ -77,7 +83,7 @@ def playing(game: Game) -> Play:
         moves = play_round(
             game.closeness.kind, game.rows, features, profile, order, game.occupied, counts,
             float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            witness, game.excess(sums), game.tolerance, block,
+            witness, game.excess(sums), game.tolerance, block, follows(game),
         )  # fmt: skip
         return int(moves)
 

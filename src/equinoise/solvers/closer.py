@@ -94,7 +94,7 @@ def find_slopes(kind, counts, total, sums, gaps, slopes):  # type: ignore[no-unt
 
 @compiled(f"void({ROWS},int64,{FLOATS},{FLOATS})", fastmath={"reassoc", "contract"})
 def find_leads(features, cell, slopes, leads):  # type: ignore[no-untyped-def]
-    """What a person of the cell takes off by being at each scale, by the slopes; ``features`` are the rows for KL, JS."""
+    """What a person of the cell takes off by being at each scale, by the slopes (for KL and JS features are rows)."""
     for v in range(leads.shape[0]):
         lead = 0.0
         for x in range(slopes.shape[0]):
@@ -102,15 +102,10 @@ def find_leads(features, cell, slopes, leads):  # type: ignore[no-untyped-def]
         leads[v] = lead
 
 
-@compiled(f"float64(int64,{ROWS},{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,int64,int64,int64)")
-def slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """What the next person would take off, by the slopes, once ``block`` people went the same way."""
+@compiled(f"float64(int64,{ROWS},{FLOATS},float64,{FLOATS},int64,int64,int64,int64)")
+def slope_after(kind, rows, counts, total, sums, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """What the next person would take off, by the slopes, once ``block`` people went the same way (KL and JS)."""
     gain = 0.0
-    if kind == LINEAR:
-        for j in range(gaps.shape[0]):
-            step = features[new, cell, j] - features[old, cell, j]
-            gain += step * np.sign(gaps[j] - block * step)
-        return gain
     for x in range(sums.shape[0]):
         change = rows[new, cell, x] - rows[old, cell, x]
         if change == 0 or (kind == KL and counts[x] == 0):
@@ -122,13 +117,13 @@ def slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new,
     return gain
 
 
-@compiled(f"int64(int64,{ROWS},{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,int64,int64,int64)")
-def wanting(kind, rows, features, counts, total, sums, gaps, cell, old, new, most):  # type: ignore[no-untyped-def]
+@compiled(f"int64(int64,{ROWS},{FLOATS},float64,{FLOATS},int64,int64,int64,int64)")
+def wanting(kind, rows, counts, total, sums, cell, old, new, most):  # type: ignore[no-untyped-def]
     """How many people of ``most`` take off the most by the same move: while the slope, which only ever falls, is up."""
     enough, many = 1, most + 1
     while many - enough > 1:
         middle = enough + (many - enough) // 2
-        if slope_after(kind, rows, features, counts, total, sums, gaps, cell, old, new, middle) > 0:
+        if slope_after(kind, rows, counts, total, sums, cell, old, new, middle) > 0:
             enough = middle
         else:
             many = middle

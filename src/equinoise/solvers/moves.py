@@ -1,6 +1,6 @@
 """One round of best responses on the cell x scale table, compiled.
 
-The state is updated, never recomputed: a move changes S by one row difference. A candidate is first judged by the slopes
+State is updated, never recomputed: a move changes S by one row difference. A candidate is judged by the slopes first
 (see ``closer``), then by its exact gain, and only if there is one by everyone's protection (see ``guards``).
 """
 
@@ -25,7 +25,7 @@ from equinoise.solvers.guards import (
 )
 
 STATE = f"int64,{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},{GROUPS},{EXTREMES}"
-"""The utility's kind, its features, people per cell, a row's total, S, the features' gaps; the condition; its guards."""
+"""The utility's kind and features, people per cell, a row's total, S, the features' gaps; the condition, its guards."""
 
 
 @compiled(f"Tuple((float64,int64,int64))({STATE},int64,float64,int64,int64,int64,int64,float64,int64,{FLOATS})")
@@ -61,12 +61,12 @@ def judge(  # type: ignore[no-untyped-def]
     return gain, after if after <= enough else -1, lost
 
 
-@compiled(f"UniTuple(int64,3)({STATE},int64,float64,float64,{FLOATS},float64,int64,int64,{FLOATS})")
+@compiled(f"UniTuple(int64,3)({STATE},int64,float64,float64,{FLOATS},float64,int64,int64,int64,{FLOATS})")
 def respond(  # type: ignore[no-untyped-def]
     kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
-    largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell, scale, then,
+    largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell, scale, block, then,
 ):  # fmt: skip
-    """Best scale for one person of (cell, scale), who is unprotected then, and whether a guarded group is.
+    """Best scale for ``block`` people of (cell, scale), who is unprotected then, and whether a guarded group is.
 
     Staying is the first candidate, then the scales ascending, and each must beat the best so far. If the one that
     promises most keeps more than the others even promise, it would come out of that whatever they do.
@@ -77,21 +77,23 @@ def respond(  # type: ignore[no-untyped-def]
         promised = 0.0
         for v in range(leads.shape[0]):
             if v != first:
-                promised = max(promised, seen(leads[v] - leads[scale] + rounding, excess))
+                promised = max(promised, seen(block * (leads[v] - leads[scale] + rounding), excess))
         _, after, lost = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
-            largest, second, smallest, bounds, unprotected, excess, cell, scale, first, 1, promised + tolerance, 0, then,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, first, block,
+            promised + tolerance * block, 0, then,
         )  # fmt: skip
         if after == 0:
             return first, after, lost
     for v in range(profile.shape[1]):
-        least = best_gain + tolerance
-        hopeless = seen(leads[v] - leads[scale] + rounding, excess) <= least
+        least = best_gain + tolerance * block
+        hopeless = seen(block * (leads[v] - leads[scale] + rounding), excess) <= least
         if v == scale or (hopeless and best_unprotected == 0):
             continue
         gain, after, lost = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
-            largest, second, smallest, bounds, unprotected, excess, cell, scale, v, 1, least, best_unprotected, then,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, v, block, least, best_unprotected,
+            then,
         )  # fmt: skip
         if after >= 0:
             best, best_gain, best_unprotected, best_lost = v, gain, after, lost
@@ -111,7 +113,7 @@ def together(  # type: ignore[no-untyped-def]
     gaining = after == unprotected
     block = most
     if gaining:
-        block = wanting(kind, rows, features, counts, total, sums, gaps, cell, scale, best, most)
+        block = wanting(kind, rows, counts, total, sums, cell, scale, best, most)
     while block > 1:
         _, people, losing = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
@@ -152,14 +154,15 @@ def settle(  # type: ignore[no-untyped-def]
 
 @compiled(
     f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
-    f"{TABLE},float64,float64,int64)"
+    f"{TABLE},float64,float64,int64,boolean)"
 )
 def play_round(  # type: ignore[no-untyped-def]
     kind, rows, features, profile, order, occupied, counts, total, sums, gaps, condition, parameters, witness, excess,
-    tolerance, limit,
+    tolerance, limit, follow,
 ):  # fmt: skip
-    """Let everyone respond once, at most ``limit`` of those who want the same together; gives the number of moves.
+    """Let everyone respond once, in blocks of at most ``limit``; gives the number of moves.
 
+    If others ``follow``, as many as lower the divergence most go with a block.
     Cells come in the given order, within a cell the scales ascending as they were when the cell's turn began.
     Once one person stays, the rest of their group would stay too, so the group is done. ``excess`` is N times
     (divergence - ceiling): where that is positive the payoff is flat. ``witness`` holds hints from round to round.
@@ -183,19 +186,19 @@ def play_round(  # type: ignore[no-untyped-def]
         find_leads(features, cell, slopes, leads)
         for scale in range(choices):
             while waiting[scale] > 0:
+                block = min(limit, waiting[scale])
                 best, after, lost = respond(
                     kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status,
                     witness, largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell,
-                    scale, then,
+                    scale, block, then,
                 )  # fmt: skip
                 if best == scale:
                     break
-                block = 1
-                if limit > 1:
+                if follow:
                     block, after, lost = together(
                         kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied,
                         status, witness, largest, second, smallest, bounds, unprotected, excess, tolerance, cell, scale,
-                        best, after, lost, min(limit, waiting[scale]), then,
+                        best, after, lost, waiting[scale], then,
                     )  # fmt: skip
                 profile[cell, scale] -= block
                 profile[cell, best] += block
