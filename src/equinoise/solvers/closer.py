@@ -72,18 +72,16 @@ def seen(gain, excess):  # type: ignore[no-untyped-def]
 @compiled("float64(int64,float64,float64,float64)")
 def slope(kind, n, s, total):  # type: ignore[no-untyped-def]
     """How fast one cell of n people takes off N times the divergence as s, its part of S, grows (KL and JS)."""
-    if kind == KL:
-        return 0.0 if n == 0 else n / s if s > 0 else STEEPEST
-    if s <= 0:
-        return 0.0 if n == 0 else STEEPEST
-    return math.log((n + s / total) / (2 * s / total)) / 2 / total
+    ratio = n / s if s > 0 else STEEPEST if n > 0 else 0.0
+    return ratio if kind == KL else math.log((1 + total * ratio) / 2) / 2 / total
 
 
 @compiled(f"float64(int64,{FLOATS},float64,{FLOATS},{FLOATS},{FLOATS})")
 def find_slopes(kind, counts, total, sums, gaps, slopes):  # type: ignore[no-untyped-def]
     """The slopes in every cell (or feature); gives what rounding may hide when a row is multiplied with them."""
     if kind == LINEAR:
-        slopes[:] = np.sign(gaps)
+        for j in range(gaps.shape[0]):
+            slopes[j] = (gaps[j] > 0) - 1.0 * (gaps[j] < 0)
         return ROUNDING
     steepest = 0.0
     for x in range(sums.shape[0]):

@@ -182,7 +182,8 @@ def play_round(  # type: ignore[no-untyped-def]
     rounding = find_slopes(kind, counts, total, sums, gaps, slopes)
     moves = 0
     for cell in order:
-        waiting[:] = profile[cell]
+        for scale in range(choices):
+            waiting[scale] = profile[cell, scale]
         find_leads(features, cell, slopes, leads)
         for scale in range(choices):
             while waiting[scale] > 0:
@@ -207,7 +208,8 @@ def play_round(  # type: ignore[no-untyped-def]
                 excess -= fall(
                     kind, rows, features, occupied, counts, total, sums, then, gaps, cell, scale, best, block
                 )  # fmt: skip
-                sums[:] = then
+                for x in range(width):
+                    sums[x] = then[x]
                 for j in range(gaps.shape[0]):
                     gaps[j] -= block * (features[best, cell, j] - features[scale, cell, j])
                 if condition == PURE:
