@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_game import random_profile
 
-from equinoise.solvers.closer import ROUNDING, fall, find_leads, find_slopes, wanting
+from equinoise.solvers.closer import ROUNDING, fall, find_leads, find_slopes, promised, wanting
 
 people = st.lists(st.integers(0, 60), min_size=2, max_size=6).filter(lambda n: sum(n) >= 2)
 utilities = st.sampled_from(["kl", "js", "tv", "wasserstein", "moments:3"])
@@ -38,7 +38,10 @@ def test_no_move_takes_off_more_than_the_slopes_promise(counts, utility, seed):
                     taken = fall(
                         kind, game.rows, features, game.occupied, n, total, sums, then, gaps, cell, old, new, block
                     )  # fmt: skip
-                    assert taken <= block * (leads[new] - leads[old] + rounding) + 1e-12
+                    bound = promised(
+                        kind, game.rows, n, total, sums, leads, rounding, cell, old, new, block
+                    )  # fmt: skip
+                    assert taken - 1e-12 <= bound <= block * (leads[new] - leads[old] + rounding) + 1e-12
     assert 0 < rounding <= ROUNDING * max(1.0, np.abs(by_hand).max()) * 1.01
 
 

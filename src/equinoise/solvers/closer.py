@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, compiled
+from equinoise.solvers.compiled import CANCELLED, FLOATS, INDICES, ROWS, compiled
 from equinoise.utility import KL, LINEAR
 
 ROUNDING = 2.0**-40
@@ -98,6 +98,18 @@ def find_leads(features, cell, slopes, leads):  # type: ignore[no-untyped-def]
         for x in range(slopes.shape[0]):
             lead += features[v, cell, x] * slopes[x]
         leads[v] = lead
+
+
+@compiled(f"float64(int64,{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},float64,int64,int64,int64,int64)")
+def promised(kind, rows, counts, total, sums, leads, rounding, cell, old, new, block):  # type: ignore[no-untyped-def]
+    """The most that a move can take off: by the slopes, but in the movers' own cell, which changes most, exactly."""
+    bound = block * (leads[new] - leads[old] + rounding)
+    change, s, n = block * (rows[new, cell, cell] - rows[old, cell, cell]), sums[cell], counts[cell]
+    if kind == LINEAR or s + change < CANCELLED * s:
+        return bound
+    if kind == KL:
+        return bound + n * (math.log1p(change / s) - change / s)
+    return bound + fall_of_js(n, s / total, (s + change) / total, change / total) - change * slope(kind, n, s, total)
 
 
 @compiled(f"float64(int64,{ROWS},{FLOATS},float64,{FLOATS},int64,int64,int64,int64)")

@@ -9,6 +9,9 @@ import numba
 CANCELLED = 2.0**-8
 """A sum that falls below this share of itself in one move is added up anew."""
 
+EXACT = 2.0**53
+"""Whole numbers up to this are exact floats, and so are their sums: nothing to add up anew."""
+
 SPLIT = 20
 """Blocks are split here, so that both parts times a weight difference are exact floats up to 2^41 people."""
 
@@ -58,7 +61,7 @@ def sums_after(rows, profile, occupied, sums, cell, old, new, block, then):  # t
     """S after such a move; where it nearly cancels, added up anew."""
     for x in range(sums.shape[0]):
         then[x] = sums[x] + block * (rows[new, cell, x] - rows[old, cell, x])
-        if then[x] < CANCELLED * sums[x]:
+        if then[x] < CANCELLED * sums[x] and sums[x] > EXACT:
             then[x] = 0.0
             for k in occupied:
                 for v in range(profile.shape[1]):

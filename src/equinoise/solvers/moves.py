@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise.privacy import PURE
-from equinoise.solvers.closer import fall, find_leads, find_slopes, seen, wanting
+from equinoise.solvers.closer import fall, find_leads, find_slopes, promised, seen, wanting
 from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, TABLE, add_people, compiled, sums_after
 from equinoise.solvers.guards import (
     EXTREMES,
@@ -74,21 +74,22 @@ def respond(  # type: ignore[no-untyped-def]
     best, best_gain, best_unprotected, best_lost = scale, 0.0, unprotected, 0
     first = np.argmax(leads)
     if unprotected == 0 and first != scale:
-        promised = 0.0
+        others = 0.0
         for v in range(leads.shape[0]):
             if v != first:
-                promised = max(promised, seen(block * (leads[v] - leads[scale] + rounding), excess))
+                bound = promised(kind, rows, counts, total, sums, leads, rounding, cell, scale, v, block)
+                others = max(others, seen(bound, excess))
         _, after, lost = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
             largest, second, smallest, bounds, unprotected, excess, cell, scale, first, block,
-            promised + tolerance * block, 0, then,
+            others + tolerance * block, 0, then,
         )  # fmt: skip
         if after == 0:
             return first, after, lost
     for v in range(profile.shape[1]):
         least = best_gain + tolerance * block
-        hopeless = seen(block * (leads[v] - leads[scale] + rounding), excess) <= least
-        if v == scale or (hopeless and best_unprotected == 0):
+        bound = promised(kind, rows, counts, total, sums, leads, rounding, cell, scale, v, block)
+        if v == scale or (best_unprotected == 0 and seen(bound, excess) <= least):
             continue
         gain, after, lost = judge(
             kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
