@@ -176,10 +176,11 @@ def main():
     lines = [
         "# How best response grows",
         "",
-        "Written by `python -m benchmarks.growth`. A run goes from everyone at the largest scale to its equilibrium; seconds",
-        "are the processor's, medians of 3 or 7 runs, except for the whole command: those are by the clock. The check is",
-        "other code than the solver's, and asks every occupied (cell, scale) pair. Incomes (9,275 people, with decimals)",
-        "occupy more bins than the 1,844 heights, which are whole centimetres; about a quarter of a grid is within bounds.",
+        "Written by `python -m benchmarks.growth`. A run goes from everyone at the largest scale to its equilibrium.",
+        "Seconds are the processor's, medians of 3 or 7 runs, except for the whole command: those are by the clock.",
+        "The check is other code than the solver's, and asks every occupied (cell, scale) pair. Incomes (9,275 people,",
+        "with decimals) occupy more bins than the 1,844 heights, which are whole centimetres; a quarter of a grid",
+        "is within bounds.",
         "",
         f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
         f"NumPy {np.__version__}, Equinoise {equinoise.__version__}.",
