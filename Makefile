@@ -4,7 +4,7 @@ BIN := .venv/bin
 INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
 
-.PHONY: demo test test-engines lint bench clean
+.PHONY: demo test test-engines lint bench reproduce clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -14,12 +14,17 @@ test: $(INSTALLED)
 
 # Needs Java 17 or newer; starts a Dask and a Spark cluster on loopback and ends them.
 test-engines: $(ENGINES)
-	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines --durations=5
+	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+reproduce: $(INSTALLED)
+	rm -rf build/reproduction
+	mkdir -p build
+	$(BIN)/equinoise reproduce --quick --out build/reproduction
 
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run

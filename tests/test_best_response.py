@@ -1,16 +1,17 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from conftest import small_game
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from test_game import counts, epsilons, random_profile, scale_sets
 
 from benchmarks import plain
 from benchmarks.heights import height_game
 from equinoise.errors import BadInput
-from equinoise.solvers.best_response import best_response, rounds, starts
+from equinoise.solvers.best_response import SINGLES_UP_TO, best_response, rounds, starts
 
 
 @given(counts, scale_sets, epsilons, st.integers(0, 99))
@@ -56,6 +57,36 @@ def test_equilibrium_protects_everyone_however_many_people(heights, epsilon, sca
     assert game.is_equilibrium(solution.profile)
     assert solution.protected == game.people
     assert solution.worst_loss <= epsilon
+
+
+@pytest.mark.parametrize("utility", ["kl", "js"])
+def test_rounds_do_not_grow_with_people(heights, utility):
+    numbers = []
+    for times in (10**4, 10**6, 5 * 10**8):
+        game = replace(height_game("wide", 1.0, times, heights), utility=utility)
+        protected, divergence = game.people, math.inf
+        for state in rounds(game, game.largest_scale_profile()):
+            payoff = game.payoff(state.profile)
+            assert payoff.protected == protected
+            assert game.divergence(state.profile) <= divergence
+            divergence = game.divergence(state.profile)
+        assert game.is_equilibrium(state.profile)
+        numbers.append(state.number)
+    assert max(numbers) <= 1.2 * min(numbers)
+
+
+@given(st.lists(st.sampled_from([0, 1, 2, 5_000, 10**6, 10**11]), min_size=3, max_size=7), epsilons, st.integers(0, 9))
+def test_many_at_once_lose_nobody_next_to_a_few(people, epsilon, seed):
+    """Crowds that follow one another must stop where a rare neighbour would be left unprotected."""
+    assume(max(people) > SINGLES_UP_TO and np.count_nonzero(people) > 1)
+    game = small_game(people, [0.01, 0.1, 1.0, 3.0], epsilon)
+    for start in (game.largest_scale_profile(), random_profile(game, seed)):
+        before = game.payoff(start).protected
+        for state in rounds(game, start):
+            protected = game.payoff(state.profile).protected
+            assert protected >= before
+            before = protected
+        assert game.is_equilibrium(state.profile)
 
 
 def test_cancellation_at_huge_counts_loses_nobody():

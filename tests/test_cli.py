@@ -202,7 +202,7 @@ CSV = {
 
 BAD = [
     ("no such file", ["none.csv"], [], "There is no file 'none.csv'"),
-    ("a folder", ["."], [], "is a folder"),
+    ("a folder", ["."], [], "in the folder being read"),
     ("an empty file", ["empty.csv"], [], "is empty"),
     ("header only", ["header.csv"], [], "0 usable values"),
     ("header only, no bounds", ["header.csv"], ["no bounds"], "no numbers"),
@@ -256,7 +256,7 @@ BAD = [
     ("out in no folder", ["pay.csv"], ["--out", "none/pay.eq"], "There is no folder"),
     ("out a folder", ["pay.csv"], ["--out", "."], "is a folder"),
     ("out cannot be written", ["pay.csv"], ["--out", "/proc/pay.eq"], "cannot be written"),
-    ("two columns", ["pay.csv"], ["--column", "pay", "--column", "id"], "One column at a time"),
+    ("the same column twice", ["pay.csv"], ["--column", "pay", "--column", "pay"], "named twice"),
     ("no such option", ["pay.csv"], ["--colour", "red"], "No such option"),
 ]
 

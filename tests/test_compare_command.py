@@ -99,7 +99,7 @@ BAD = [
     ("NaN", ["--epsilon", "nan"], "'epsilon' parameter must be"),
     ("unknown column", ["--column", "pya", "--bounds", "pya", "0", "1"], "Did you mean 'pay'"),
     ("two columns", ["--column", "id"], "One column at a time"),
-    ("bounds of another column", ["--bounds", "id", "0", "1"], "Give --bounds once"),
+    ("bounds of another column", ["--bounds", "id", "0", "1"], "--bounds names column"),
     ("time limit zero", ["--time-limit", "0"], "'time_limit' parameter must be"),
     ("restarts zero", ["--restarts", "0"], "'restarts' parameter must be"),
     ("scales unknown", ["--scales", "tall"], "'scales' parameter must be"),

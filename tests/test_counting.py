@@ -192,23 +192,23 @@ import numpy as np, polars as pl
 from equinoise import Axis
 from equinoise.counting import count, open_rows
 
-whole = Axis.padded("x", 0, 1, bins=300, percentile=1 - 0.5 / np.e, padding_epsilon=2)
+def counted(data, axis):
+    return count(open_rows(data, "x"), axis, missing="refuse", outside="refuse").counts
+
+whole = Axis.padded("x", 0, 1, bins=300, percentile=1 - 0.5 / np.e, padding_epsilon=2)  # bins of a whole 1/100
 for axis in (Axis.padded("x", 163, 226), whole):
-    values = {axis.low, axis.high}
-    for edge in axis.padded_low + np.arange(axis.bins + 1) * axis.width:
-        near = edge
-        for step in range(-3, 4):
-            near = edge + step * np.spacing(edge)
-            if axis.low <= near <= axis.high:
-                values.add(float(near))
-    for value in sorted(values):
-        for n in (1, 2, 3, 33):
-            for data in (np.full(n, value), pl.DataFrame({"x": np.full(n, value)})):
-                found = count(open_rows(data, None), axis, missing="refuse", outside="refuse").counts
-                assert found[axis.cell_of(value)] == n, (value, n, np.flatnonzero(found), axis.cell_of(value))
-    pl.DataFrame({"x": [value] * 30 + [axis.low]}).write_parquet(sys.argv[1], row_group_size=10)
-    found = count(open_rows(sys.argv[1], "x"), axis, missing="refuse", outside="refuse").counts
-    assert found[axis.cell_of(value)] == 30
+    edges = axis.padded_low + np.arange(axis.bins + 1) * axis.width
+    near = np.concatenate([edges + step * np.spacing(edges) for step in range(-3, 4)])
+    values = np.unique([axis.low, axis.high, *near[(near >= axis.low) & (near <= axis.high)]])
+    cells = np.array([axis.cell_of(value) for value in values])
+    for n in (1, 2, 33):
+        wanted = np.bincount(np.repeat(cells, n), minlength=axis.bins)
+        frame = pl.DataFrame({"x": np.repeat(values, n)})
+        frame.write_parquet(sys.argv[1], row_group_size=7)
+        for data in (frame["x"].to_numpy(), frame, sys.argv[1]):
+            assert (counted(data, axis) == wanted).all(), n
+    for value, cell in list(zip(values, cells))[::3]:
+        assert counted(np.array([value]), axis)[cell] == 1, value
 """
 
 

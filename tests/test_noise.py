@@ -112,3 +112,19 @@ def test_kernel_orders_its_scales():
     kernel = make_kernel("laplace", [3.0, 0.1], 5)
     assert kernel.scales == (0.1, 3.0)
     assert kernel.weights[0, 2, 2] > kernel.weights[1, 2, 2]
+
+
+@families
+def test_rows_for_some_cells_are_those_of_all_and_the_others_stay_zero(noise):
+    cells, scales = np.array([1, 4, 5]), [0.01, 0.3, 2.0]
+    some, every = make_kernel(noise, scales, 9, cells=cells), make_kernel(noise, scales, 9)
+    np.testing.assert_array_equal(some.weights[:, cells], every.weights[:, cells])
+    assert some.weights.sum() == len(scales) * len(cells) * some.total
+
+
+def test_a_game_wants_a_row_for_everyone():
+    axis = Axis("value", 0.0, 1.0, 4, 0.0)
+    histogram = Histogram(Grid((axis,)), np.array([2, 0, 1, 0]))
+    assert Game(histogram, make_kernel("laplace", [0.1], 4, cells=np.array([0, 2])), 1.0).people == 3
+    with pytest.raises(AssertionError):
+        Game(histogram, make_kernel("laplace", [0.1], 4, cells=np.array([0, 1])), 1.0)

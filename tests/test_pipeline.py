@@ -97,7 +97,7 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": 5}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": (0, 1, 2)}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": "04"}, "'bounds' parameter must be two numbers"),
-        ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "'bounds' parameter must be two numbers"),
+        ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "There are bounds for column 'pay'"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 0}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 2.5}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": True}, "'draws' parameter"),

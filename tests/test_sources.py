@@ -89,10 +89,10 @@ def test_nothing_in_a_folder_is_passed_over(tmp_path):
 def test_the_files_being_read_are_never_written_over(tmp_path):
     path = write(tmp_path / "rows", "a.csv", pay=[1])
     with pytest.raises(BadInput, match="in the folder being read"):
-        check_writable(tmp_path / "rows" / "a.eq", source=tmp_path / "rows", force=True)
+        check_writable(tmp_path / "rows" / "a.eq", tmp_path / "rows", force=True)
     with pytest.raises(BadInput, match="is the file being read"):
-        check_writable(path, source=tmp_path / "rows" / "*.csv", force=True)
-    check_writable(tmp_path / "a.eq", source=tmp_path / "rows" / "*.csv", force=False)
+        check_writable(path, tmp_path / "rows" / "*.csv", force=True)
+    check_writable(tmp_path / "a.eq", tmp_path / "rows" / "*.csv", force=False)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from equinoise.errors import BadInput
 from equinoise.game import Game
 from equinoise.solvers.best_response import best_response, rounds
 from equinoise.solvers.genetic import Population
-from equinoise.utility import named
+from equinoise.utility import LINEAR, named
 
 
 def middles(p):
@@ -76,6 +76,29 @@ def test_gain_is_the_difference_of_the_divergences(name, seed, size):
     utility, people = named(name, 6), counts.sum()
     before, after = (utility.divergence(counts / people, s / people) for s in (sums, sums + change))
     assert utility.gain(counts, sums, change) == pytest.approx(people * (before - after), abs=1e-12)
+
+
+@given(names, st.integers(0, 999), st.sampled_from([1e-9, 1e-3, 0.3, 1.0]))
+def test_no_change_gains_more_than_the_slopes_promise_and_small_ones_hardly_less(name, seed, size):
+    random = np.random.default_rng(seed)
+    counts = random.integers(0, 4, 6).astype(float)
+    counts[0] += 1
+    sums, other = (random.dirichlet(np.ones(6)) * counts.sum() for _ in range(2))
+    change = size * (other - sums)
+    utility = named(name, 6)
+    promised, gained = utility.slopes(counts, sums) @ change, utility.gain(counts, sums, change)
+    assert gained <= promised + 1e-12
+    if size < 1e-6 and utility.kind != LINEAR:
+        assert gained == pytest.approx(promised, rel=1e-3, abs=1e-14)
+
+
+def test_slopes_where_nobody_comes_out():
+    counts, sums = np.array([1.0, 0.0, 2.0]), np.array([0.0, 0.0, 3.0])
+    for name in ("kl", "js"):
+        slopes = named(name, 3).slopes(counts, sums)
+        assert np.isfinite(slopes).all()
+        assert slopes[0] > 100 * abs(slopes[2]) > abs(slopes[1]) or name == "js"
+        assert slopes @ np.array([0.0, 0.0, 1.0]) == slopes[2]
 
 
 @pytest.mark.parametrize("name", sorted(BY_HAND))

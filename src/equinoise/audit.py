@@ -13,7 +13,7 @@ from equinoise import counting
 from equinoise.certificate import Certificate
 from equinoise.end_to_end import EndToEnd, Progress
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput
+from equinoise.errors import BadInput, at_most
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
 from equinoise.joint_fixed_noise import JointFixedNoise
@@ -40,8 +40,18 @@ class Audit:
     def passed(self) -> bool:
         """Whether the certificate holds, all draws are within the budget, the weights are those of the noise that is
         named, and the histogram, if there was data to compare, is that data's."""
-        sound = self.certificate.holds and self.mechanism.within_budget
-        return sound and self.same_kernel and self.same_histogram is not False
+        return self.sound and self.as_measured and self.same_kernel and self.same_histogram is not False
+
+    @property
+    def sound(self) -> bool:
+        """Whether what is promised holds."""
+        return self.certificate.holds and self.mechanism.within_budget
+
+    @property
+    def as_measured(self) -> bool:
+        """Whether a loss that was measured again is no larger than the one that the file tells."""
+        told = self.mechanism.measured if isinstance(self.mechanism, FixedNoise) else None
+        return told is None or self.end_to_end is None or self.end_to_end.worst <= told.worst * (1 + 1e-9)
 
     @property
     def spent(self) -> int:
@@ -82,7 +92,7 @@ class Audit:
         Only groups whose quick bound is above the worst total are composed; for the others the bound itself is shown.
         """
         m, counted = self.mechanism, (self.spent, self.mechanism.draws)
-        if not isinstance(m, FixedNoise):  # a theorem, the same for everyone
+        if not isinstance(m, FixedNoise) or m.measured is not None:  # the same for everyone
             spent, allowed = (m.cost(draws) for draws in counted)
             groups = zip(*(part.tolist() for part in m.groups()), strict=True)
             return [
@@ -119,7 +129,7 @@ class Audit:
             "same_kernel": self.same_kernel,
             "same_histogram": self.same_histogram,
             "end_to_end": None if self.end_to_end is None else self.end_to_end.to_json(),
-            "promise": m.promise if self.certificate.holds else None,
+            "promise": m.promise if self.sound and self.as_measured else None,
         }
 
 
@@ -158,8 +168,15 @@ def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
     """In the worst-case tier, losses are worked out again without each person anyway."""
     if isinstance(mechanism, FixedNoise):
         return of_mechanism(mechanism, progress)
+    assert isinstance(mechanism, WorstCase)
+    if mechanism.losses_by_theorem:
+        raise BadInput(
+            "There are too many cells to work out again without a person of each. By the theorem that the certificate "
+            f"checks, nobody's loss is above {at_most(mechanism.epsilon)}."
+        )
     condition = Condition(mechanism.epsilon, max(mechanism.total_people, 2))
-    each = mechanism.losses()
+    alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
+    each = np.full(1, np.inf) if alone else mechanism.losses()
     return EndToEnd(condition, *mechanism.groups(), each, each)
 
 

@@ -114,7 +114,9 @@ DATA_OPTIONS = [
     short_help="Make a certified mechanism from a column of numbers.",
 )
 @click.argument("data", type=FILE_PATH)
-@click.option("--epsilon", type=float, required=True, help="The loss that everyone must stay within, for one draw.")
+@click.option("--epsilon", type=float, required=True, 
+    help="The loss that everyone must stay within: for one draw, or with --delta and several --draws for all together.",
+)  # fmt: skip
 @click.option("--out", type=FILE_PATH, required=True, help="Where to save the mechanism. As secret as the data.")
 @click.option("--draws", type=int, default=1, show_default=True, help="How many draws may ever be released.")
 @click.option(
@@ -169,7 +171,7 @@ def optimize(
 
     name = _columns(column, bounds)
     limits = _all_bounds(name, bounds)
-    check_writable(out, source=data, force=force)
+    check_writable(out, data, base, force=force)
     with _said() as said, terminal.progress() as seen:
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=limits or None, bins=bins, scales=_scales(scales),
@@ -277,7 +279,7 @@ def compare(
     asked = check_epsilons(_numbers(epsilons))
     if plot is not None:
         charts.check_picture(plot)
-        check_writable(plot, source=data, force=force)
+        check_writable(plot, data, force=force)
     with _said() as said, terminal.comparing() as seen:
         found = make(
             data, epsilons=asked, column=name, bounds=_bounds(name, bounds), bins=bins, scales=_scales(scales),
@@ -329,20 +331,23 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
     """
     from equinoise import charts, terminal
     from equinoise.draws import MOST_DRAWS
-    from equinoise.errors import check, is_whole
+    from equinoise.errors import check
     from equinoise.files import check_writable
     from equinoise.mechanism import Mechanism
 
-    asked = sorted({int(n) if n == int(n) else n for n in _numbers(draws, "--draws", "1,10") if abs(n) < 1e18})
-    for number in asked or [0]:
-        check(is_whole(number, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", number)
+    given = sorted(set(_numbers(draws, "--draws", "1,10")))
+    for number in given:
+        check(
+            number.is_integer() and 1 <= number <= MOST_DRAWS, "draws", f"whole numbers from 1 to {MOST_DRAWS}", number
+        )
     if delta is not None:
         check(1e-15 <= delta < 1, "delta", "at least 1e-15 and below 1", delta)
-    mechanism = Mechanism.open(file)
     if plot is not None:
         charts.check_picture(plot)
-        check_writable(plot, source=file, force=force)
-    costs = mechanism.costs([int(n) for n in asked], delta)
+        check_writable(plot, file, force=force)
+    with terminal.working("Working out what draws cost together"):
+        mechanism = Mechanism.open(file)
+        costs = mechanism.costs([int(n) for n in given], delta)
     if plot is not None:
         charts.plot_costs(mechanism, costs, plot, force=force)
     if as_json:
@@ -375,7 +380,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
 
     mechanism = Mechanism.open(file)
     if out is not None:
-        check_writable(out, source=file, force=force)
+        check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
     with terminal.drawing(draws, quiet=out is None and sys.stdout.isatty()) as seen:
         values = seen(mechanism.stream(draws))
@@ -385,8 +390,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
         elif as_json:
             rows = [value for part in values for value in part.tolist()]
         else:
-            sys.stdout.writelines(terminal.csv_rows(names, values))
-            sys.stdout.flush()
+            _write_rows(terminal.csv_rows(names, values))
     spent = mechanism.ledger.spent
     if as_json:
         terminal.print_json(
@@ -403,6 +407,15 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
         )
     else:
         terminal.show_released(mechanism, draws, spent, out)
+
+
+def _write_rows(lines: Iterator[str]) -> None:
+    """Rows to stdout; a reader that has enough of them is no error (click would exit with 1)."""
+    try:
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _drop_stdout()
 
 
 @cli.command(epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
@@ -436,10 +449,12 @@ def audit(
         if not end_to_end:
             raise BadInput("--plot draws end-to-end losses: ask for them with --end-to-end.")
         charts.check_picture(plot)
-        check_writable(plot, source=file, force=force)
+        check_writable(plot, file, data, force=force)
     with terminal.progress() as seen:
         found = check(file, data, end_to_end=end_to_end, engine=engine, engine_address=engine_address, progress=seen)
     drawn = None if found.end_to_end is None else plot
+    if end_to_end and found.end_to_end is None:
+        click.echo("Nothing was measured end to end, because the audit failed before.", err=True)
     if drawn is not None:
         charts.plot_end_to_end(found, drawn, force=force)
     if as_json:
@@ -464,7 +479,8 @@ def show(file: Path, as_json: bool) -> None:
     from equinoise import terminal
     from equinoise.mechanism import Mechanism
 
-    mechanism = Mechanism.open(file)
+    with terminal.working("Checking the certificate"):
+        mechanism = Mechanism.open(file)
     if as_json:
         terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": mechanism.promise})
     else:

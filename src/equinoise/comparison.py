@@ -128,7 +128,7 @@ def compare(
     for epsilon, relative in zip(asked, offered, strict=True):
         for family in families:
             if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
-                kernels[family] = make_kernel(family, relative, axis.bins)
+                kernels[family] = make_kernel(family, relative, axis.bins, cells=np.flatnonzero(histogram.counts))
         games = [Game(histogram, kernels[family], epsilon, utility) for family in families]
         chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
         steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)

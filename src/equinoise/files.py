@@ -14,16 +14,16 @@ from equinoise.errors import BadInput
 MOST_TEXT = 10**6
 
 
-def check_writable(path: Path, *, source: Path, force: bool) -> None:
+def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
 
-    ``source`` (a file, a folder or a pattern) is never written over, with ``force`` or without.
+    ``sources`` (files, folders or patterns) are never written over, with ``force`` or without.
     """
     try:
-        if source.is_dir() and path.absolute().parent.resolve() == source.resolve():
+        folder = path.absolute().parent.resolve()
+        if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
             raise BadInput(f"{str(path)!r} is in the folder being read. Write to another.")
-        files = [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
-        if path.exists() and any(path.samefile(file) for file in files):
+        if path.exists() and any(path.samefile(file) for source in sources if source for file in _read(source)):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
@@ -40,9 +40,16 @@ def check_writable(path: Path, *, source: Path, force: bool) -> None:
         raise _cannot_write(path, error) from None
 
 
+def _read(source: Path) -> list[Path]:
+    """The files that a path, if it is no folder, stands for."""
+    return [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
+
+
 def read_numbers(path: Path) -> list[float]:
-    """Numbers separated by commas or white space; a first line that is no number is a heading."""
+    """Numbers separated by commas, semicolons or white space; a first line that is no number is a heading."""
     try:
+        if path.exists() and not path.is_file():
+            raise BadInput(f"{str(path)!r} is not an ordinary file.")
         with path.open(encoding="utf-8") as file:
             text = file.read(MOST_TEXT + 1)
     except (OSError, UnicodeDecodeError) as error:
@@ -50,10 +57,10 @@ def read_numbers(path: Path) -> list[float]:
         raise BadInput(f"The file {str(path)!r} cannot be read: {reason}.") from None
     if len(text) > MOST_TEXT:
         raise BadInput(f"The file {str(path)!r} is too long for a list of numbers.")
-    lines = text.lstrip("\ufeff").splitlines()
-    if lines and not any(_is_number(part) for part in lines[0].replace(",", " ").split()):
+    lines = text.lstrip("\ufeff").replace(",", " ").replace(";", " ").splitlines()
+    if lines and any(letter.isalpha() for letter in lines[0]) and not any(map(_is_number, lines[0].split())):
         lines = lines[1:]
-    parts = " ".join(lines).replace(",", " ").split()
+    parts = " ".join(lines).split()
     bad = next((part for part in parts if not _is_number(part)), None)
     if bad is not None or not parts:
         found = f"has {bad[:40]!r} in it" if bad is not None else "is empty"

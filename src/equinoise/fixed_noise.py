@@ -95,7 +95,7 @@ class FixedNoise(Mechanism):
             order=game.order,
             budget=budget,
             measured=measured,
-            settings=settings or {},
+            settings=settings or {"public_bounds": False},
             solver=solution.summary(),
         )
         made._require_certificate()
@@ -157,7 +157,7 @@ class FixedNoise(Mechanism):
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
         if self.measured is not None:
-            return draws * self.measured.target
+            return draws * self.target
         if self.budget is None or draws == 0:
             return draws * self.epsilon
         return self.accountant.worst(draws, self.budget.delta)
@@ -169,14 +169,17 @@ class FixedNoise(Mechanism):
         if self.delta > 0:
             return f"cost {within(self.cost(draws), self.delta)}"
         how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
-        each = self.epsilon if self.measured is None else self.measured.target
-        return f"declared to cost {draws:,} x {at_most(each)} = {at_most(self.cost(draws))} together ({how})"
+        return f"declared to cost {draws:,} x {at_most(self.target)} = {at_most(self.cost(draws))} together ({how})"
 
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
         """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.
 
         ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds.
         """
+        if self.measured is not None:  # a measured loss has no distribution to compose: it adds up
+            worst = self.measured.worst
+            names = ("worst", "median", "added_up")
+            return [{"draws": many, "delta": 0.0, **dict.fromkeys(names, many * worst)} for many in draws]
         chosen = delta if delta is not None else self.budget.delta if self.budget else self.delta or DELTA
         found = []
         for many in draws:
@@ -223,6 +226,11 @@ class FixedNoise(Mechanism):
         condition = Condition(self.epsilon, self.total_people, self.delta, self.order)
         found = condition.divergences(self.weights.astype(np.float64), self._sums())
         return int(self.people[found <= (self.delta or self.epsilon)].sum())
+
+    @property
+    def target(self) -> float:
+        """The epsilon that was asked for."""
+        return self.epsilon if self.measured is None else self.measured.target
 
     def _one_draw(self) -> str:
         if self.measured is not None:

@@ -15,6 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
+from equinoise.equilibrium import is_equilibrium
 from equinoise.errors import BadInput, check
 from equinoise.grid import Floats, Histogram, Ints
 from equinoise.metrics import kl
@@ -58,6 +59,7 @@ class Game:
                 f"There {'is' if self.people == 1 else 'are'} {self.people}."
             )
         assert self.closeness.name == self.utility  # refuses a name that is none
+        assert self.kernel.weights[:, self.occupied, self.occupied].all()  # there is a row for everyone
 
     @cached_property
     def people(self) -> int:
@@ -81,13 +83,20 @@ class Game:
 
     @cached_property
     def rows(self) -> Floats:
-        """The kernel's weights as floats (exact: they are below 2^53)."""
-        return self.kernel.weights.astype(np.float64)
+        """The kernel's weights as floats (exact: they are below 2^53), zero for cells that nobody is in.
+
+        Zeros that are never written take no memory, and the padding of a grid is mostly empty.
+        """
+        rows = np.zeros(self.kernel.weights.shape)
+        rows[:, self.occupied] = self.kernel.weights[:, self.occupied]
+        return rows
 
     @cached_property
     def features(self) -> Floats:
         """What one person of each (scale, cell) adds to the utility's linear features; none for KL and JS."""
-        return np.ascontiguousarray(self.rows @ self.closeness.features.T / self.kernel.total)
+        features = np.zeros((*self.rows.shape[:2], len(self.closeness.features)))
+        features[:, self.occupied] = self.rows[:, self.occupied] @ self.closeness.features.T / self.kernel.total
+        return features
 
     @property
     def tolerance(self) -> float:
@@ -183,7 +192,7 @@ class Game:
         """
         sums = self.sums(profile)
         unprotected = self.unprotected(profile, sums)
-        best, best_gain = scale, 0.0
+        best, best_gain, excess = scale, 0.0, self.excess(sums)
         for other in range(len(self.kernel.scales)):
             if other == scale:
                 continue
@@ -191,17 +200,16 @@ class Game:
             moved[cell, scale] -= 1
             moved[cell, other] += 1
             change = self.rows[other, cell] - self.rows[scale, cell]
-            gain = self._gain(sums, change)
+            gain = self.gain(sums, change, excess)
             count = self.unprotected(moved, sums + change)
             if count < unprotected or (count == unprotected and gain > best_gain + self.tolerance):
                 best, best_gain, unprotected = other, gain, count
         return best
 
-    def _gain(self, sums: Floats, change: Floats) -> float:
+    def gain(self, sums: Floats, change: Floats, excess: float) -> float:
         """N times the fall of the divergence when the sums change, as far as the clamped utility sees it."""
         total = self.kernel.total
         gain = self.closeness.gain(self.histogram.counts.astype(np.float64), sums / total, change / total)
-        excess = self.excess(sums)
         if excess > 0 or gain < excess:
             gain = min(excess, 0.0) - min(excess - gain, 0.0)
         return gain
@@ -213,32 +221,7 @@ class Game:
 
     def is_equilibrium(self, profile: Ints) -> bool:
         """Whether no single person can raise the payoff by changing scale, checked for every occupied pair."""
-        profile = self.check_profile(profile)
-        sums = self.sums(profile)
-        everyone_protected = self.unprotected(profile, sums) == 0
-        cells, scales = self.groups(profile)
-        rows = self.rows[scales, cells]
-        largest, smallest = rows.max(axis=0), rows.min(axis=0)
-        for cell, scale in zip(cells.tolist(), scales.tolist(), strict=True):
-            if everyone_protected and self.condition.kind == PURE:
-                # Only a move that keeps everyone protected can help. Unless the group empties, its row and
-                # all others stay, so the extremes of each cell tell.
-                others = [v for v in range(len(self.kernel.scales)) if v != scale]
-                changes = self.rows[others, cell] - self.rows[scale, cell]
-                gains = np.array([self._gain(sums, change) for change in changes])
-                better = np.array(others, dtype=np.int64)[gains > self.tolerance]
-                if profile[cell, scale] > 1:
-                    new_sums = sums + (self.rows[better, cell] - self.rows[scale, cell])
-                    above = np.maximum(largest, self.rows[better, cell]) > self.condition.upper * new_sums
-                    below = np.minimum(smallest, self.rows[better, cell]) < self.condition.lower * new_sums
-                    if not (above | below).any(axis=1).all():
-                        return False
-                    continue
-                if len(better) == 0:
-                    continue
-            if self.best_response(profile, cell, scale) != scale:
-                return False
-        return True
+        return is_equilibrium(self, profile)
 
 
 def always_protecting_scale(people: int, epsilon: float) -> float:

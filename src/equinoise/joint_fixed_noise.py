@@ -55,7 +55,7 @@ class JointFixedNoise(FixedNoise):
             people=solution.profile[positions, scales],
             weights=np.concatenate(game.factors(solution.profile), axis=1),
             budget=budget,
-            settings=settings or {},
+            settings=settings or {"public_bounds": False},
             solver=solution.summary(),
         )
         made._require_certificate()

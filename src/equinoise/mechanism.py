@@ -215,6 +215,11 @@ class Mechanism(ABC):
         """People who are within what is promised of one draw."""
 
     @property
+    def target(self) -> float:
+        """The epsilon that one draw is to stay within."""
+        return self.epsilon
+
+    @property
     def total_people(self) -> int:
         """N."""
         return int(self.groups()[1].sum())
@@ -238,8 +243,8 @@ class Mechanism(ABC):
         return metrics(self.original, self.output, self.grid.axis.midpoints())
 
     def baseline(self) -> dict[str, Any]:
-        """The same for the Laplace mechanism on the same grid at the same epsilon."""
-        q = baselines.laplace_output(self.original, self.grid.axis, self.epsilon)
+        """The same for the Laplace mechanism on the same grid at the epsilon that was asked for."""
+        q = baselines.laplace_output(self.original, self.grid.axis, self.target)
         return metrics(self.original, q, self.grid.axis.midpoints())
 
     @property
@@ -250,7 +255,7 @@ class Mechanism(ABC):
         else:
             together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
         several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
-        bounds = "" if self.settings.get("public_bounds", True) else " " + NOT_PRIVATE
+        bounds = "" if self.settings.get("public_bounds") else " " + NOT_PRIVATE
         return f"{self._one_draw()}{several}{self._caveat()}{bounds}"
 
     @abstractmethod

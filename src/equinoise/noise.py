@@ -33,7 +33,7 @@ PAPER_MULTIPLIERS = (0.2, 0.33, 1.0, 2.0, 3.0)
 class Kernel:
     """weights[v, k, x] / total: the probability that a person in cell k with scale v comes out in cell x.
 
-    ``scales`` ascend and are in units of the padded range.
+    ``scales`` ascend and are in units of the padded range. Rows of cells that nobody is in may be left at zero.
     """
 
     noise: str
@@ -146,16 +146,16 @@ def check_noise(noise: object) -> None:
     check(noise in FAMILIES, "noise", one_of(FAMILIES), noise)
 
 
-def spread(by_distance: Floats) -> Floats:
-    """Rows for every cell from the mass by distance: cut off at the grid's ends and renormalized."""
-    cells = np.arange(len(by_distance))
-    rows = by_distance[np.abs(np.subtract.outer(cells, cells))]
+def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:
+    """Rows for every cell (or some) from the mass by distance: cut off at the grid's ends and renormalized."""
+    every = np.arange(len(by_distance))
+    rows = by_distance[np.abs(np.subtract.outer(every if cells is None else cells, every))]
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
 
 
-def noise_mass(noise: str, scale: float, bins: int) -> Floats:
-    """A family's rows for one scale, in units of the padded range."""
-    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e150), bins))
+def noise_mass(noise: str, scale: float, bins: int, cells: Ints | None = None) -> Floats:
+    """A family's rows for one scale, in units of the padded range, for every cell or some."""
+    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e150), bins), cells)
 
 
 def round_rows(mass: Floats, total: int) -> Ints:
@@ -169,8 +169,14 @@ def round_rows(mass: Floats, total: int) -> Ints:
     return np.asarray(weights + (rank < missing[:, None]))
 
 
-def make_kernel(noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL) -> Kernel:
-    """A family's kernels for every scale, in units of the padded range."""
+def make_kernel(
+    noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL, cells: Ints | None = None
+) -> Kernel:
+    """A family's kernels for every scale, in units of the padded range.
+
+    With ``cells`` (those that have anyone in them) only their rows are made. The others stay zero, which takes neither
+    time nor memory: pages that are never written are never there.
+    """
     ordered = tuple(sorted(scales))
     if len(ordered) * bins**2 > MOST_WEIGHTS:
         fitting = math.isqrt(MOST_WEIGHTS // len(ordered))
@@ -178,7 +184,9 @@ def make_kernel(noise: str, scales: Sequence[float], bins: int, total: int = WEI
             f"{bins:,} bins with {len(ordered)} scales need more memory than is sensible. "
             f"Use at most {fitting:,} bins, or fewer scales."
         )
-    weights = np.stack([round_rows(noise_mass(noise, scale, bins), total) for scale in ordered])
+    weights = np.zeros((len(ordered), bins, bins), dtype=np.int64)
+    for v, scale in enumerate(ordered):
+        weights[v, slice(None) if cells is None else cells] = round_rows(noise_mass(noise, scale, bins, cells), total)
     return Kernel(noise, ordered, weights, total)
 
 

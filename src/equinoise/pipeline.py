@@ -205,10 +205,12 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
 def _check_people(histogram: Histogram, least: int) -> None:
     if not histogram.people >= least == 1:
         occupied = int(np.count_nonzero(histogram.counts))
-        _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has")
+        _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
 
 
-def _check_size(people: int, occupied: int, has: str) -> None:
+def _check_size(people: int, occupied: int, has: str, least: int = 2) -> None:
+    if people < least == 1:
+        raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
     if people < 2:
         raise BadInput(
             f"{has} {people} usable value{'' if people == 1 else 's'}, and at least two people are needed: a loss "

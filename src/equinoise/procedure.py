@@ -107,9 +107,10 @@ class Procedure:
     def game(self, histogram: Histogram) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
         axis = histogram.grid.axis
-        scales = self._offered(axis)
+        occupied = np.flatnonzero(histogram.counts)
+        kernel = make_kernel(self.noise, self._offered(axis), axis.bins, cells=occupied)
         return Game(
-            histogram, make_kernel(self.noise, scales, axis.bins), float(self.epsilon), self.utility,
+            histogram, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,
             order=None if self.renyi is None else float(self.renyi),
         )  # fmt: skip

@@ -61,10 +61,12 @@ def procedure_of(mechanism: FixedNoise) -> Procedure:
             "This mechanism was solved from a start of one's own, which is not known for the data without a person. "
             "Make it again without one to measure it end to end."
         )
-    if mechanism.solver.get("proven") is False:
+    timed = "optimal" in (settings["solver"], mechanism.solver["name"])
+    if timed and mechanism.solver.get("proven") is not True:
         raise BadInput(
-            "The optimal solver was stopped before it was done, so the time it had decided the profile, and no "
-            "neighbour can be solved in the same way. Make it again with a longer time limit to measure it end to end."
+            "The optimal solver was stopped before it was done (or was not closer than best response), so the time it "
+            "had decided the profile, and no neighbour can be solved in the same way. Make it again with a longer time "
+            "limit to measure it end to end."
         )
     return Procedure(**{name: settings[name] for name in names})
 

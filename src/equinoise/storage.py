@@ -63,7 +63,7 @@ class SettingsDocument(_Strict):
 
     column: str | list[str] | None = None
     per_axis: bool = False
-    public_bounds: bool = False
+    public_bounds: bool
     scales: str | list[float] | dict[str, list[float]] = "wide"
     utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
     missing: Literal["refuse", "drop"] = "refuse"
@@ -116,6 +116,12 @@ class MeasuredDocument(_Strict):
     worst: float = Field(ge=0)
     target: float = Field(gt=0)
 
+    @model_validator(mode="after")
+    def _within(self) -> MeasuredDocument:
+        if self.worst > self.target:
+            raise ValueError("measured")
+        return self
+
 
 class Document(_Strict):
     """What the saved mechanisms of all tiers share."""
@@ -152,6 +158,7 @@ class ProfileDocument(Document):
             and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
             <= 1
             and (self.tier == "end-to-end") == (self.measured is not None)
+            and self.settings.guarantee == self.tier
             and (self.delta == 0 or self.draws == 1)
         )
 
@@ -227,7 +234,7 @@ class WorstCaseDocument(Document):
         cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
         base = self.counts if self.base is None else self.base
         lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
-        if lengths != {cells} or sum(self.counts) < 1:
+        if lengths != {cells} or sum(self.counts) < 1 or not self.settings.public_bounds:
             raise ValueError("cells")
         return self
 

@@ -28,6 +28,7 @@ from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.solvers import Round
+from equinoise.worst_case import WorstCase
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
 
@@ -94,6 +95,15 @@ def _round(state: Round) -> str:
 
 
 @contextmanager
+def working(note: str) -> Iterator[None]:
+    """The same for what has no rounds."""
+    with progress() as seen:
+        if seen is not None:
+            seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note))
+        yield
+
+
+@contextmanager
 def comparing() -> Iterator[ComparisonProgress | None]:
     """A line on the terminal while methods are compared: the epsilon and the method under way."""
     with progress() as seen:
@@ -141,7 +151,7 @@ def csv_rows(names: list[str], values: Iterable[Floats]) -> Iterator[str]:
 
 def metrics_table(mechanism: Mechanism) -> Table:
     """The mechanism's metrics beside the Laplace mechanism's."""
-    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}")
+    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.target)}")
     table.add_column("")
     table.add_column("this mechanism", justify="right")
     table.add_column("Laplace mechanism", justify="right")
@@ -166,7 +176,8 @@ def _certified(mechanism: Mechanism) -> str:
         )
     return (
         f"Certified in whole numbers, in both directions, for all {certificate.groups:,} groups of "
-        f"people in all {certificate.cells:,} cells; worst loss {at_most(mechanism.worst_loss)}, half of the people "
+        f"people in all {certificate.cells:,} cells, everyone else's noise fixed; worst loss "
+        f"{at_most(mechanism.worst_loss)}, half of the people "
         f"within {at_most(mechanism.loss_quantiles()['0.5'])}."
     )
 
@@ -186,6 +197,8 @@ def _solved(mechanism: Mechanism) -> str:
         how = f"after {solver['rounds']:,} generations"
     else:
         how = f"after {solver['rounds']:,} rounds in {solver['restarts']} runs"
+    if solver.get("tried"):
+        how += f" (the {solver['tried']} solver found nothing closer within the budget)"
     return f"{solver['name']}: {end} {how}, {solver['seconds']:.2g} s."
 
 
@@ -220,7 +233,8 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     which = "" if shown_cells is None else f", the {len(shown_cells)} worst of {len(found.cells()):,} occupied"
     table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
     measured = found.end_to_end
-    for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
+    fixed = "worst loss, others' noise fixed" if isinstance(m, FixedNoise) else "loss"
+    for name in ("cell", "from", "to", "people", "average scale", fixed, *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
     for number, row in enumerate(found.cells() if shown_cells is None else shown_cells):
         again = [f"{measured.losses[number]:.4g}"] if measured else []
@@ -230,7 +244,9 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
         )  # fmt: skip
     console.print(table)
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
-    console.print(f"Losses: {shares} (target {at_most(m.epsilon)}).")
+    how = ", others' noise fixed" if isinstance(m, FixedNoise) else ""
+    how = ", by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
+    console.print(f"Losses of one draw{how}: {shares} (to stay within {at_most(m.epsilon)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
         + (f" and {m.declared(found.spent)}." if found.spent else ".")
@@ -238,7 +254,8 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     totals = found.totals
     if m.draws > 1 and totals:
         worst = max(totals, key=lambda group: group["allowed"])
-        who = f"the worst-placed people (cell {worst['cell']})" if isinstance(m, FixedNoise) else "anyone"
+        alike = not isinstance(m, FixedNoise) or m.measured is not None
+        who = "anyone" if alike else f"the worst-placed people (cell {worst['cell']})"
         console.print(
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
             f"far {at_most(max(g['spent'] for g in totals))}."
@@ -253,11 +270,15 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     if not found.same_kernel:
         named = "noise and scales that the file names" if isinstance(m, FixedNoise) else "public rule"
         console.print(f"The weights are not those of the {named}.", style="red")
-    if found.certificate.holds:
+    if not found.certificate.holds:
+        console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
+    elif not m.within_budget:
+        console.print("All draws together cost more than the budget. Nothing is promised.", style="red")
+    elif not found.as_measured:
+        console.print("The loss measured now is larger than the one the file tells. Nothing is promised.", style="red")
+    else:
         console.print(_certified(m), style="green")
         console.print(m.promise)
-    else:
-        console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
     if measured is not None:
         shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
         console.print(f"End to end: {shares}.")
@@ -429,12 +450,15 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
             f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
         )  # fmt: skip
     console.print(table)
-    how = (
-        "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
-        "rounded upwards; the median is a quick upper bound."
-        if isinstance(mechanism, FixedNoise)
-        else "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
-    )
+    if not isinstance(mechanism, FixedNoise):
+        how = "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+    elif mechanism.measured is not None:
+        how = "Measured losses add up."
+    else:
+        how = (
+            "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, "
+            "losses rounded upwards; the median is a quick upper bound."
+        )
     console.print(
         f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. {how}"
     )

@@ -40,6 +40,17 @@ class Utility:
         """The utility: 1 for no divergence, 0 from the ceiling on."""
         return np.asarray(np.clip(1 - np.asarray(divergence) / self.ceiling, 0.0, 1.0))
 
+    def slopes(self, counts: Floats, sums: Floats) -> Floats:
+        """How fast N times the divergence falls as each of the sums (in people) grows.
+
+        The divergence is convex, so a change of the sums takes off at most its product with these.
+        """
+        if self.kind == LINEAR:
+            return np.asarray(np.sign(self.features @ (counts - sums)) @ self.features)
+        steep = np.where(counts > 0, 1e200, 0.0)  # infinite, but times a change of zero it must stay zero
+        ratios = np.divide(counts, sums, out=steep, where=sums > 0)
+        return ratios if self.kind == KL else np.log((1 + ratios) / 2) / 2
+
     def gain(self, counts: Floats, sums: Floats, change: Floats) -> float:
         """N times the fall of the divergence when the sums (in people) change: exact even for one person of 1e12."""
         if self.kind == LINEAR:

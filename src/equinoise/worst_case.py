@@ -198,12 +198,16 @@ class WorstCase(Mechanism):
         """Loss of one draw for a person of each occupied cell, the weights worked out again without them."""
         return self._losses
 
+    @property
+    def losses_by_theorem(self) -> bool:
+        """Whether working losses out would take too long, or is impossible: then they are epsilon for everyone."""
+        steps = int(np.count_nonzero(self.counts)) * len(self.rule.near) ** 2
+        return steps > MOST_STEPS or not self._certificate.holds
+
     @cached_property
     def _losses(self) -> Floats:
-        """By the theorem, epsilon for everyone, where working them out would take too long."""
-        occupied = np.count_nonzero(self.counts)
-        if occupied * len(self.rule.near) ** 2 > MOST_STEPS:
-            return np.full(occupied, self.epsilon)
+        if self.losses_by_theorem:
+            return np.full(np.count_nonzero(self.counts), self.epsilon)
         whole = np.array([weight / sum(self.weights) for weight in self.weights])
         each = []
         for other in each_without_one(self.counts, self.weights, self.rule):
@@ -232,13 +236,14 @@ class WorstCase(Mechanism):
 
 
 def _too_many(budget: Budget, draws: int) -> PromiseNotMet:
-    low, high = 1, draws
+    low, high = 0, draws
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if bounded_range_epsilon(budget, middle) >= LEAST_EPSILON else (low, middle)
     return PromiseNotMet(
         f"{draws:,} draws within epsilon {at_most(budget.epsilon)} and delta {at_most(budget.delta)} leave less than "
-        f"{LEAST_EPSILON:g} a draw; {low:,} draws are the most possible. Ask for fewer draws or a larger epsilon.",
+        f"{LEAST_EPSILON:g} a draw; {low:,} draw{' is' if low == 1 else 's are'} the most possible. Ask for fewer or "
+        "for a larger epsilon.",
         draws=draws,
         most_draws=low,
     )

@@ -103,7 +103,7 @@ def described(solution: Solution) -> dict[str, Any]:
         "metrics": metrics(game.histogram.counts / game.people, q, axis.midpoints()),
         "solver": solution.summary(),
         "output": q.tolist(),
-        "noise_sd": _average(game.histogram.counts, profile, row_spreads(game.rows, axis)),
+        "noise_sd": _average(game.histogram.counts, profile, row_spreads(game.rows / game.kernel.total, axis)),
         "losses": _losses(each, profile[cells, scales]),
     }
 
@@ -131,10 +131,9 @@ def laplace(data: Dataset, epsilon: float) -> dict[str, Any]:
 
 def row_spreads(rows: Floats, axis: Axis) -> Floats:
     """Standard deviation, in data units, of where a person of each (scale, cell) comes out: noise as it is, cut off."""
-    shares = rows / rows.sum(axis=-1, keepdims=True)
     x = np.arange(axis.bins, dtype=np.float64)
-    means = shares @ x
-    squares = shares @ (x * x)
+    means = rows @ x
+    squares = rows @ (x * x)
     return np.asarray(np.sqrt(np.maximum(squares - means * means, 0)) * axis.width)
 
 

@@ -70,9 +70,9 @@ def with_new_scales(solution: Solution) -> Game | None:
             kept.add(scale)
     if len(kept) == before:
         return None
-    return replace(
-        game, kernel=make_kernel(game.kernel.noise, tuple(kept), game.histogram.grid.cells, game.kernel.total)
-    )
+    kernel = game.kernel
+    bins = game.histogram.grid.cells
+    return replace(game, kernel=make_kernel(kernel.noise, tuple(kept), bins, kernel.total, game.occupied))
 
 
 def carried_over(solution: Solution, finer: Game) -> Ints:

@@ -2,9 +2,11 @@
 
 Every move raises the shared payoff, so the dynamics end, and they end at an equilibrium (or, which is reported, after
 100,000 rounds). The order is explicit: cells ascending (or as given), within a cell scales ascending as they were when
-the cell's turn began. People move one at a time unless a cell has more than 4,096 of them. Then they move in blocks,
-which shrink by four whenever no block moves, down to single people; so the end state is one that no single person
-wants to leave. A round costs the same whatever the number of people.
+the cell's turn began. People move one at a time unless a cell has more than 4,096. Then as many of a group follow
+the first one's best response at once as lower the divergence most. It still ends only when no single person wants to
+move, and neither a round nor the number of rounds grows with the people. (That would zigzag along kinks; so with such
+utilities, and on joint grids, people move in blocks instead, which shrink by four whenever no block moves, down to
+single people.)
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
 from equinoise.solvers.joint_starts import joint_starts
 from equinoise.solvers.solution import G, Round, Solution
+from equinoise.utility import LINEAR
 
 Play = Callable[[Ints, Ints, int], int]
 """Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
@@ -42,7 +45,7 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
     play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
     most = int(game.histogram.counts.max())
-    largest = block = 1 if most <= SINGLES_UP_TO else most // BLOCKS_PER_CELL
+    largest = block = 1 if most <= SINGLES_UP_TO or follows(game) else most // BLOCKS_PER_CELL
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
         moves = play(profile, order, block)
@@ -55,6 +58,12 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
             block, alike = min(4 * block, largest), 0
 
 
+def follows(game: Game | JointGame) -> bool:
+    """Whether as many people as gain follow the first one: where there are many, one axis and no kinks."""
+    smooth = isinstance(game, Game) and game.closeness.kind != LINEAR
+    return smooth and int(game.histogram.counts.max()) > SINGLES_UP_TO
+
+
 def compile_for(game: Game | JointGame) -> None:
     """Compile what plays the rounds: on the first run ever that takes a while, which is not solving."""
     import_module(f"equinoise.solvers.{'joint_moves' if isinstance(game, JointGame) else 'moves'}")
@@ -65,14 +74,16 @@ def playing(game: Game) -> Play:
     from equinoise.solvers.moves import play_round
 
     counts = game.histogram.counts.astype(np.float64)
+    features = game.features if game.closeness.kind == LINEAR else game.rows
+    witness = np.zeros((len(counts), len(game.kernel.scales)), dtype=np.int64)
 
     def play(profile: Ints, order: Ints, block: int) -> int:
         sums = game.sums(profile)
         gaps = game.closeness.features @ (counts - sums / game.kernel.total)
         moves = play_round(
-            game.closeness.kind, game.rows, game.features, profile, order, game.occupied, counts,
+            game.closeness.kind, game.rows, features, profile, order, game.occupied, counts,
             float(game.kernel.total), sums, gaps, game.condition.kind, game.condition.parameters,
-            game.unprotected(profile, sums), game.excess(sums), game.tolerance, block,
+            witness, game.excess(sums), game.tolerance, block, follows(game),
         )  # fmt: skip
         return int(moves)
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from equinoise.solvers.compiled import CANCELLED, FLOATS, INDICES, TABLE, compiled
 from equinoise.solvers.joint_rows import GRID, PARTS, exact_sum, factor, place_of, weight_at
-from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, compiled
 
 GUARDED, EXPOSED = 1, 2
 """What a group is: protected or not; 0 where there is none."""

@@ -11,9 +11,10 @@ import math
 
 import numpy as np
 
+from equinoise.solvers.closer import fall_of_js
+from equinoise.solvers.compiled import CANCELLED, FLOATS, INDICES, TABLE, compiled
 from equinoise.solvers.joint_cells import KEPT, LOST, exposed_after, first_failing, judge, look_again
 from equinoise.solvers.joint_rows import GRID, PARTS, add_people, exact_sum, factor
-from equinoise.solvers.moves import CANCELLED, FLOATS, INDICES, TABLE, compiled, fall_of_js
 from equinoise.utility import JS, KL
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equinoise.solvers.moves import FLOATS, INDICES, TABLE, add_exactly, compiled
+from equinoise.solvers.compiled import FLOATS, INDICES, TABLE, add_exactly, compiled
 
 HALVES = 2.0**27 + 1
 

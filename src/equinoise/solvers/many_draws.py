@@ -44,8 +44,8 @@ def within_budget(game: G, solve: Callable[[G], Solution[G]], draws: int, budget
         possible = most_draws(game, budget)
         raise PromiseNotMet(
             f"No mechanism was found whose {draws:,} draws together cost everyone at most {at_most(budget.epsilon)} "
-            f"with delta {budget.delta:g}: even with everyone at the largest scale, {possible:,} draws are possible. "
-            "Ask for fewer draws or a larger epsilon, or offer larger scales.",
+            f"with delta {budget.delta:g}: with everyone at the largest scale, at most {possible:,} draws are "
+            "possible. Ask for fewer draws or a larger epsilon, or offer larger scales.",
             draws=draws,
             most_draws=possible,
         )
@@ -75,7 +75,7 @@ def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], d
         closer = found.protected == found.game.people and found.divergence < known.divergence
         if closer and accountant_of(found).within_budget(budget, draws):
             return found
-    return known
+    return replace(known, settings={**known.settings, "tried": found.name})
 
 
 def accountant_of(solution: Solution[G]) -> Accountant:

@@ -1,268 +1,225 @@
 """One round of best responses on the cell x scale table, compiled.
 
-The state is updated, never recomputed: a move changes S by one row difference, and the largest and smallest
-row of every cell decide in O(K) whether a move keeps everyone protected. People are looked at one group at a
-time only in the rare case that it does not.
+State is updated, never recomputed: a move changes S by one row difference. A candidate is judged by the slopes first
+(see ``closer``), then by its exact gain, and only if there is one by everyone's protection (see ``guards``).
 """
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-import numba
 import numpy as np
 
-from equinoise.privacy import APPROXIMATE, PURE
-from equinoise.utility import KL, LINEAR
-
-CANCELLED = 2.0**-8
-"""A sum that falls below this share of itself in one move is added up anew."""
-
-SPLIT = 20
-"""Blocks are split here, so that both parts times a weight difference are exact floats up to 2^41 people."""
-
-ROWS, TABLE, INDICES, FLOATS = "float64[:,:,::1]", "int64[:,::1]", "int64[::1]", "float64[::1]"
-
-
-def compiled(signature: str) -> Any:
-    """Compile for one signature when this module is imported, and keep the result on disk if there is a place."""
-
-    def decorate(function: Any) -> Any:
-        try:
-            return numba.njit(signature, cache=True)(function)
-        except RuntimeError:  # no writable cache folder
-            return numba.njit(signature)(function)
-
-    return decorate
-
-
-@compiled(f"int64({TABLE},int64,int64,int64,int64,int64,int64)")
-def count_after(profile, k, v, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """People in (k, v) once ``block`` people of (cell, old) are at ``new``."""
-    if k != cell:
-        return profile[k, v]
-    return profile[k, v] - block * (v == old) + block * (v == new)
-
-
-@compiled(f"float64({ROWS},{TABLE},{INDICES},int64,int64,int64,int64,int64)")
-def sum_after(rows, profile, occupied, x, cell, old, new, block):  # type: ignore[no-untyped-def]
-    """S[x] after such a move, added up anew: no cancellation."""
-    total = 0.0
-    for k in occupied:
-        for v in range(profile.shape[1]):
-            count = count_after(profile, k, v, cell, old, new, block)
-            total += count * rows[v, k, x]
-    return total
-
-
-@compiled("UniTuple(float64,2)(float64,float64,float64)")
-def add_exactly(high, low, term):  # type: ignore[no-untyped-def]
-    """(high + low) + term, with what high cannot hold kept in low."""
-    total = high + term
-    part = total - high
-    return total, low + ((high - (total - part)) + (term - part))
-
-
-@compiled(f"boolean(int64,{FLOATS},{FLOATS},{FLOATS})")
-def outside(condition, parameters, row, sums):  # type: ignore[no-untyped-def]
-    """Whether someone with this row is unprotected: ``privacy.Condition``, cell by cell."""
-    upper, lower, epsilon, limit, order, people = parameters
-    if condition == PURE:
-        for x in range(sums.shape[0]):  # noqa: SIM110  (numba compiles no any())
-            if row[x] > upper * sums[x] or row[x] < lower * sums[x]:
-                return True
-        return False
-    everything = 0.0
-    for x in range(sums.shape[0]):
-        everything += sums[x]
-    factor, gone = math.exp(epsilon), math.log1p(-1 / people)
-    forth, back = 0.0, 0.0
-    for x in range(sums.shape[0]):
-        if sums[x] <= 0:
-            continue
-        p, share = sums[x] / everything, min(row[x] / sums[x], 1.0)
-        q = p * (1 - share) * people / (people - 1)
-        if condition == APPROXIMATE:
-            forth += max(p - factor * q, 0.0)
-            back += max(q - factor * p, 0.0)
-        elif q <= 0:
-            return True
-        else:
-            ratio = gone - math.log1p(-share)
-            forth += p * math.expm1((order - 1) * ratio)
-            back += q * math.expm1((1 - order) * ratio)
-    if condition == APPROXIMATE:
-        return max(forth, back) > limit
-    return math.log1p(max(forth, back)) > limit * (order - 1)
-
-
-@compiled(f"int64(int64,{FLOATS},{ROWS},{TABLE},{INDICES},{FLOATS},int64,int64,int64,int64,int64)")
-def unprotected_after(  # type: ignore[no-untyped-def]
-    condition, parameters, rows, profile, occupied, sums, cell, old, new, block, most
-):
-    """People outside the condition after such a move (or more than ``most``); the sums are those after it already."""
-    people = 0
-    for k in occupied:
-        for v in range(profile.shape[1]):
-            count = count_after(profile, k, v, cell, old, new, block)
-            if count > 0 and outside(condition, parameters, rows[v, k], sums):
-                people += count
-                if people > most:
-                    return people
-    return people
-
-
-@compiled(f"void({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS})")
-def extremes(rows, profile, occupied, largest, smallest):  # type: ignore[no-untyped-def]
-    """The largest and the smallest row among the occupied groups, cell by cell."""
-    largest[:] = 0.0
-    smallest[:] = np.inf
-    for k in occupied:
-        for v in range(profile.shape[1]):
-            if profile[k, v] > 0:
-                for x in range(largest.shape[0]):
-                    largest[x] = max(largest[x], rows[v, k, x])
-                    smallest[x] = min(smallest[x], rows[v, k, x])
-
-
-@compiled("float64(float64)")
-def x_log(x):  # type: ignore[no-untyped-def]
-    """x ln x."""
-    return x * math.log(x) if x > 0 else 0.0
-
-
-@compiled("float64(float64,float64,float64,float64)")
-def fall_of_js(n, s, new, change):  # type: ignore[no-untyped-def]
-    """What one cell of n people takes off N times the Jensen-Shannon divergence when s becomes new = s + change."""
-    if change == 0:
-        return 0.0
-    if abs(change) <= s / 2:
-        rise = s * math.log1p(change / s) - (n + s) * math.log1p(change / (n + s))
-        return -(rise + change * math.log(2 * new / (n + new))) / 2
-    return (x_log(s) - x_log(n + s) - x_log(new) + x_log(n + new) - change * math.log(2)) / 2
-
-
-@compiled(f"float64(int64,{ROWS},{ROWS},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},{FLOATS},int64,int64,int64,int64)")
-def fall(  # type: ignore[no-untyped-def]
-    kind, rows, features, occupied, counts, total, sums, new_sums, gaps, cell, old, new, block
-):
-    """N times what the divergence loses by a move: from the change itself, so that even one person of 1e12 shows."""
-    lost = 0.0
-    if kind == LINEAR:
-        for j in range(gaps.shape[0]):
-            step = block * (features[new, cell, j] - features[old, cell, j])
-            if abs(gaps[j]) < abs(step):
-                lost += abs(gaps[j]) - abs(gaps[j] - step)
-            else:
-                lost += step if gaps[j] > 0 else -step
-    elif kind == KL:
-        for k in occupied:
-            ratio = block * (rows[new, cell, k] - rows[old, cell, k]) / sums[k]
-            lost += counts[k] * (math.log1p(ratio) if ratio > -0.5 else math.log(new_sums[k] / sums[k]))
-    else:
-        for x in range(sums.shape[0]):
-            change = block * (rows[new, cell, x] - rows[old, cell, x]) / total
-            lost += fall_of_js(counts[x], sums[x] / total, new_sums[x] / total, change)
-    return lost
-
-
-@compiled(
-    f"UniTuple(int64,2)(int64,{ROWS},{ROWS},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
-    f"{FLOATS},{FLOATS},int64,float64,float64,int64,int64,int64,{FLOATS})"
+from equinoise.privacy import PURE
+from equinoise.solvers.closer import fall, find_leads, find_slopes, promised, seen, wanting
+from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, TABLE, add_people, compiled, sums_after
+from equinoise.solvers.guards import (
+    EXTREMES,
+    GROUPS,
+    GUARDED,
+    appear,
+    exposed_after,
+    fails_as_before,
+    look_again,
+    look_at_everyone,
+    outside_after,
+    vanish,
 )
-def respond(  # type: ignore[no-untyped-def]
-    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, condition, parameters,
-    largest, smallest, unprotected, excess, tolerance, cell, scale, block, new_sums,
-):  # fmt: skip
-    """Best scale for ``block`` people of (cell, scale) moving together, and who is unprotected then.
 
-    The gain is N times the fall of the divergence. ``excess`` is N (divergence - ceiling): where that is positive the
-    payoff is flat.
+STATE = f"int64,{ROWS},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},{GROUPS},{EXTREMES}"
+"""The utility's kind and features, people per cell, a row's total, S, the features' gaps; the condition, its guards."""
+
+
+@compiled(f"Tuple((float64,int64,int64))({STATE},int64,float64,int64,int64,int64,int64,float64,int64,{FLOATS})")
+def judge(  # type: ignore[no-untyped-def]
+    kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+    largest, second, smallest, bounds, unprotected, excess, cell, old, new, block, least, most, then,
+):  # fmt: skip
+    """What a move gains (N times the fall of the divergence), who is unprotected then, and whether a guarded group is.
+
+    It must gain more than ``least`` and leave at most ``most`` people unprotected, or else fewer than that. What is
+    worse gives -1 people.
     """
-    best, best_gain, best_unprotected = scale, 0.0, unprotected
-    upper, lower = parameters[0], parameters[1]
-    for v in range(profile.shape[1]):
-        if v == scale:
-            continue
-        kept = condition == PURE
-        for x in range(sums.shape[0]):
-            row = rows[v, cell, x]
-            total = sums[x] + block * (row - rows[scale, cell, x])
-            if total < CANCELLED * sums[x]:
-                total = sum_after(rows, profile, occupied, x, cell, scale, v, block)
-            new_sums[x] = total
-            if max(largest[x], row) > upper * total or min(smallest[x], row) < lower * total:
-                kept = False
-        if not kept and condition == PURE and unprotected == 0 and profile[cell, scale] > block:
-            continue  # every row that was there still is, so someone is unprotected now
-        gain = fall(
-            kind, rows, features, occupied, counts, total_weight, sums, new_sums, gaps, cell, scale, v, block
+    if condition == PURE and most == 0 and fails_as_before(
+        rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, new,
+        block,
+    ):  # fmt: skip
+        return 0.0, -1, 0
+    sums_after(rows, profile, occupied, sums, cell, old, new, block, then)
+    gain = seen(
+        fall(kind, rows, features, occupied, counts, total, sums, then, gaps, cell, old, new, block), excess
+    )  # fmt: skip
+    enough = most if gain > least else most - 1
+    if enough < 0:
+        return gain, -1, 0
+    lost = 0
+    if condition == PURE:
+        after, lost = exposed_after(
+            rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, unprotected, then,
+            cell, old, new, block, enough,
         )  # fmt: skip
-        if excess > 0 or gain < excess:
-            gain = min(excess, 0.0) - min(excess - gain, 0.0)
-        if best_unprotected == 0 and gain <= best_gain + tolerance * block:
-            continue  # nobody is left to protect, and it is no closer
-        after = 0
-        if not kept:
-            after = unprotected_after(
-                condition, parameters, rows, profile, occupied, new_sums, cell, scale, v, block, best_unprotected
-            )  # fmt: skip
-        if after > best_unprotected:
+    else:
+        after = outside_after(condition, parameters, rows, profile, occupied, then, cell, old, new, block, enough)
+    return gain, after if after <= enough else -1, lost
+
+
+@compiled(f"UniTuple(int64,3)({STATE},int64,float64,float64,{FLOATS},float64,int64,int64,int64,{FLOATS})")
+def respond(  # type: ignore[no-untyped-def]
+    kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+    largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell, scale, block, then,
+):  # fmt: skip
+    """Best scale for ``block`` people of (cell, scale), who is unprotected then, and whether a guarded group is.
+
+    Staying is the first candidate, then the scales ascending, and each must beat the best so far. If the one that
+    promises most keeps more than the others even promise, it would come out of that whatever they do.
+    """
+    best, best_gain, best_unprotected, best_lost = scale, 0.0, unprotected, 0
+    first = np.argmax(leads)
+    if unprotected == 0 and first != scale:
+        others = 0.0
+        for v in range(leads.shape[0]):
+            if v != first:
+                bound = promised(kind, rows, counts, total, sums, leads, rounding, cell, scale, v, block)
+                others = max(others, seen(bound, excess))
+        _, after, lost = judge(
+            kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, first, block,
+            others + tolerance * block, 0, then,
+        )  # fmt: skip
+        if after == 0:
+            return first, after, lost
+    for v in range(profile.shape[1]):
+        least = best_gain + tolerance * block
+        bound = promised(kind, rows, counts, total, sums, leads, rounding, cell, scale, v, block)
+        if v == scale or (best_unprotected == 0 and seen(bound, excess) <= least):
             continue
-        if after < best_unprotected or gain > best_gain + tolerance * block:
-            best, best_gain, best_unprotected = v, gain, after
-    return best, best_unprotected
+        gain, after, lost = judge(
+            kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, v, block, least, best_unprotected,
+            then,
+        )  # fmt: skip
+        if after >= 0:
+            best, best_gain, best_unprotected, best_lost = v, gain, after, lost
+    return best, best_unprotected, best_lost
+
+
+@compiled(f"UniTuple(int64,3)({STATE},int64,float64,float64,int64,int64,int64,int64,int64,int64,{FLOATS})")
+def together(  # type: ignore[no-untyped-def]
+    kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+    largest, second, smallest, bounds, unprotected, excess, tolerance, cell, scale, best, after, lost, most, then,
+):  # fmt: skip
+    """How many people of (cell, scale) may follow the one whose best scale is known, at once; and as above.
+
+    All of them if it protects someone; else as many as take off the most. If that many leave more people unprotected
+    than one does, a quarter of them, and so on.
+    """
+    gaining = after == unprotected
+    block = most
+    if gaining:
+        block = wanting(kind, rows, counts, total, sums, cell, scale, best, most)
+    while block > 1:
+        _, people, losing = judge(
+            kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status, witness,
+            largest, second, smallest, bounds, unprotected, excess, cell, scale, best, block,
+            tolerance if gaining else -np.inf, after, then,
+        )  # fmt: skip
+        if people >= 0:
+            return block, people, losing
+        block //= 4
+    return 1, after, lost
+
+
+@compiled(f"int64({GROUPS},{EXTREMES},{FLOATS},{FLOATS},int64,int64,int64,int64,int64)")
+def settle(  # type: ignore[no-untyped-def]
+    rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums, cell, old, new,
+    exposed, lost,
+):  # fmt: skip
+    """Who is guarded after a move that was made (pure condition); gives the people who are not protected.
+
+    ``exposed`` is how many were not before or are not now, ``lost`` whether a guarded group no longer is.
+    """
+    if lost:
+        return look_at_everyone(
+            rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums
+        )  # fmt: skip
+    if profile[cell, old] == 0 and status[cell, old] == GUARDED:
+        vanish(rows[old, cell], largest, second, smallest, bounds, parameters[1])
+        status[cell, old] = 0
+    if exposed:
+        return look_again(
+            rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums
+        )  # fmt: skip
+    if status[cell, new] != GUARDED:
+        status[cell, new] = GUARDED
+        appear(rows[new, cell], largest, second, smallest)
+    return 0
 
 
 @compiled(
     f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
-    "int64,float64,float64,int64)"
+    f"{TABLE},float64,float64,int64,boolean)"
 )
 def play_round(  # type: ignore[no-untyped-def]
-    kind, rows, features, profile, order, occupied, counts, total_weight, sums, gaps, condition, parameters,
-    unprotected, excess, tolerance, limit,
+    kind, rows, features, profile, order, occupied, counts, total, sums, gaps, condition, parameters, witness, excess,
+    tolerance, limit, follow,
 ):  # fmt: skip
-    """Let everyone respond once, in blocks of at most ``limit``; returns the number of moves.
+    """Let everyone respond once, in blocks of at most ``limit``; gives the number of moves.
 
+    If others ``follow``, as many as lower the divergence most go with a block.
     Cells come in the given order, within a cell the scales ascending as they were when the cell's turn began.
-    Once a block stays, the rest of its group would stay too, so the group is done.
+    Once one person stays, the rest of their group would stay too, so the group is done. ``excess`` is N times
+    (divergence - ceiling): where that is positive the payoff is flat. ``witness`` holds hints from round to round.
     """
-    width = sums.shape[0]
-    largest, smallest, new_sums = np.empty(width), np.empty(width), np.empty(width)
-    extremes(rows, profile, occupied, largest, smallest)
+    width, choices = sums.shape[0], profile.shape[1]
+    largest, second, smallest, bounds = np.empty(width), np.empty(width), np.empty(width), np.empty(width, np.int64)
+    status, then, slopes = np.zeros_like(profile), np.empty(width), np.empty(features.shape[2])
     high, low = sums.copy(), np.zeros(width)
+    waiting, leads = np.empty(choices, np.int64), np.empty(choices)
+    if condition == PURE:
+        unprotected = look_at_everyone(
+            rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums
+        )  # fmt: skip
+    else:
+        people = np.int64(parameters[5])
+        unprotected = outside_after(condition, parameters, rows, profile, occupied, sums, order[0], 0, 0, 0, people)
+    rounding = find_slopes(kind, counts, total, sums, gaps, slopes)
     moves = 0
-    waiting = np.empty(profile.shape[1], np.int64)
     for cell in order:
-        waiting[:] = profile[cell]
-        for scale in range(profile.shape[1]):
+        for scale in range(choices):
+            waiting[scale] = profile[cell, scale]
+        find_leads(features, cell, slopes, leads)
+        for scale in range(choices):
             while waiting[scale] > 0:
                 block = min(limit, waiting[scale])
-                best, after = respond(
-                    kind, rows, features, profile, occupied, counts, total_weight, sums, gaps, condition, parameters,
-                    largest, smallest, unprotected, excess, tolerance, cell, scale, block, new_sums,
+                best, after, lost = respond(
+                    kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied, status,
+                    witness, largest, second, smallest, bounds, unprotected, excess, tolerance, leads, rounding, cell,
+                    scale, block, then,
                 )  # fmt: skip
                 if best == scale:
                     break
-                appeared = profile[cell, best] == 0
+                if follow:
+                    block, after, lost = together(
+                        kind, features, counts, total, sums, gaps, condition, parameters, rows, profile, occupied,
+                        status, witness, largest, second, smallest, bounds, unprotected, excess, tolerance, cell, scale,
+                        best, after, lost, waiting[scale], then,
+                    )  # fmt: skip
                 profile[cell, scale] -= block
                 profile[cell, best] += block
                 waiting[scale] -= block
-                unprotected = after
-                for x in range(width):
-                    change = rows[best, cell, x] - rows[scale, cell, x]
-                    total, rest = add_exactly(high[x], low[x], change * (block >> SPLIT) * 2.0**SPLIT)
-                    high[x], low[x] = add_exactly(total, rest, change * (block & (2**SPLIT - 1)))
-                    new_sums[x] = high[x] + low[x]
+                add_people(rows[scale, cell], rows[best, cell], high, low, block, then)
                 excess -= fall(
-                    kind, rows, features, occupied, counts, total_weight, sums, new_sums, gaps,
-                    cell, scale, best, block,
+                    kind, rows, features, occupied, counts, total, sums, then, gaps, cell, scale, best, block
                 )  # fmt: skip
-                sums[:] = new_sums
+                for x in range(width):
+                    sums[x] = then[x]
                 for j in range(gaps.shape[0]):
                     gaps[j] -= block * (features[best, cell, j] - features[scale, cell, j])
-                if appeared or profile[cell, scale] == 0:
-                    extremes(rows, profile, occupied, largest, smallest)
+                if condition == PURE:
+                    after = settle(
+                        rows, profile, occupied, status, witness, largest, second, smallest, bounds, parameters, sums,
+                        cell, scale, best, unprotected + after, lost,
+                    )  # fmt: skip
+                unprotected = after
+                rounding = find_slopes(kind, counts, total, sums, gaps, slopes)
+                find_leads(features, cell, slopes, leads)
                 moves += 1
     return moves

@@ -10,7 +10,7 @@ import numpy as np
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.solvers.best_response import rounds
-from equinoise.solvers.moves import FLOATS, INDICES, ROWS, TABLE, compiled, extremes
+from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, TABLE, compiled
 
 LEAST_GAIN = 1e-7
 """Of KL: smaller improvements are not worth the search for them."""
@@ -97,11 +97,10 @@ def swapped(game: Game, profile: Ints, deadline: float) -> Ints:
     if game.utility != "kl":
         return responded(game, profile)
     counts = game.histogram.counts.astype(np.float64)
-    largest, smallest = np.empty(len(counts)), np.empty(len(counts))
     start = 0
     while profile.shape[1] > 1 and time.perf_counter() < deadline:
-        extremes(game.rows, profile, game.occupied, largest, smallest)
-        cells, scales = np.nonzero(profile)
+        cells, scales = game.groups(profile)
+        largest = game.rows[scales, cells].max(axis=0)
         others = np.arange(profile.shape[1])
         moves = np.array([(k, v, new) for k, v in zip(cells, scales, strict=True) for new in others if new != v])
         i, j, start = find_swap(

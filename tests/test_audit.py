@@ -1,0 +1,111 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from test_mechanism import forge
+
+import equinoise
+from equinoise import BadInput, Mechanism
+from equinoise.audit import audit
+
+BOUNDS = (0, 100)
+
+
+@pytest.fixture(scope="module")
+def people():
+    return np.random.default_rng(4).normal(50, 12, 120).clip(0, 100)
+
+
+def test_costs_of_the_end_to_end_tier_are_those_of_the_measured_loss(people, tmp_path):
+    made = equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, draws=10, guarantee="end-to-end")
+    assert made.tier == "end-to-end"
+    assert [row["worst"] for row in made.costs([1, 10])] == [made.measured.worst, 10 * made.measured.worst]
+    made.save(tmp_path / "e.eq")
+    Mechanism.open(tmp_path / "e.eq").sample(3)
+    found = audit(tmp_path / "e.eq", people, end_to_end=True)
+    assert found.passed
+    assert {group["allowed"] for group in found.totals} == {40.0}
+    assert {group["spent"] for group in found.totals} == {12.0}
+    assert found.end_to_end.worst == made.measured.worst
+    assert made.baseline() == equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, restarts=1).baseline()
+
+
+def test_a_measured_loss_that_is_not_the_one_told_fails_the_audit(people, tmp_path):
+    made = equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, guarantee="end-to-end")
+    made.save(tmp_path / "e.eq")
+    forge(tmp_path / "e.eq", measured={"worst": made.measured.worst / 2})
+    found = audit(tmp_path / "e.eq", people, end_to_end=True)
+    assert not found.passed
+    assert found.to_json()["promise"] is None
+    for changes in ({"measured": {"worst": 5.0, "target": 4.0}}, {"settings": {"guarantee": "fixed-noise"}}):
+        forge(tmp_path / "e.eq", **changes)
+        with pytest.raises(BadInput, match="damaged"):
+            Mechanism.read(tmp_path / "e.eq")
+
+
+def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(people, tmp_path):
+    made = equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case")
+    made.save(tmp_path / "w.eq")
+    forge(tmp_path / "w.eq", settings={"public_bounds": False})
+    with pytest.raises(BadInput, match="damaged"):
+        Mechanism.read(tmp_path / "w.eq")
+
+
+def test_a_broken_budget_is_named_and_promises_nothing(run, people):
+    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case", delta=1e-6, draws=10).save("w.eq")
+    forge("w.eq", budget={"epsilon": 0.01, "delta": 1e-6})
+    status, out, _ = run("audit", "w.eq")
+    assert status == 1
+    assert "cost more than the budget. Nothing is promised" in out
+    assert "differential privacy" not in out
+    assert json.loads(run("audit", "w.eq", "--json")[1])["promise"] is None
+
+
+@pytest.mark.parametrize("rule", [{"factor": 1}, {"factor": 10**400}, {"floors": [1] * 25}])
+def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
+    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case").save("w.eq")
+    forge("w.eq", rule=rule)
+    status, out, err = run("audit", "w.eq")
+    assert status == 1
+    assert "certificate does not hold" in out
+    assert err == ""
+
+
+def test_one_person_alone_is_infinite_end_to_end(tmp_path):
+    equinoise.optimize([50.0], epsilon=1, bounds=BOUNDS, guarantee="worst-case").save(tmp_path / "w.eq")
+    assert np.isinf(audit(tmp_path / "w.eq", [50.0], end_to_end=True).end_to_end.worst)
+    with pytest.raises(BadInput, match="at least one person"):
+        equinoise.optimize(np.array([]), epsilon=1, bounds=BOUNDS, guarantee="worst-case")
+
+
+def test_what_is_read_is_never_written_over(run, folder):
+    (folder / "base.txt").write_text("1\n" * 25)
+    made = ("optimize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--epsilon", 1)
+    status, _, err = run(*made, "--guarantee", "worst-case", "--base", "base.txt", "--out", "base.txt", "--force")
+    assert status == 2
+    assert "is the file being read" in err
+    assert (folder / "base.txt").read_text().startswith("1\n")
+
+
+@pytest.mark.parametrize("draws", ["inf", "nan", "1e18", "1,nan", "2.5", "0"])
+def test_numbers_of_draws_that_are_none_are_named(run, folder, draws):
+    made = ("optimize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--epsilon", 1, "--restarts", 1)
+    assert run(*made, "--out", "m.eq")[0] == 0
+    status, _, err = run("cost", "m.eq", "--draws", draws)
+    assert status == 2
+    assert "whole numbers from 1" in err
+
+
+def test_a_reader_that_has_enough_rows_is_no_error(people, tmp_path):
+    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, bins=21, draws=10**6, restarts=1).save(tmp_path / "m.eq")
+    code = (
+        "import sys; from equinoise.cli import main; sys.argv = ['equinoise', 'sample', 'm.eq', '-n', '200000']; main()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    ) as process:
+        process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(60) == 0
