@@ -52,7 +52,7 @@ def promising(game: Game, profile: Ints, sums: Floats) -> Iterator[tuple[int, in
     """The moves that may gain, by the slopes: number of the group, and the scale to move to."""
     cells, scales = game.groups(profile)
     slopes = game.closeness.slopes(game.histogram.counts.astype(np.float64), sums / game.kernel.total)
-    leads = np.stack([rows[cells] @ slopes for rows in game.rows], axis=1) / game.kernel.total
+    leads = np.stack([np.einsum("gx,x->g", rows[cells], slopes) for rows in game.rows], axis=1) / game.kernel.total
     gains = leads - leads[np.arange(len(cells)), scales][:, None]
     found = gains + ROUNDING * np.abs(slopes).max() > game.tolerance
     found[np.arange(len(cells)), scales] = False
