@@ -12,8 +12,9 @@ demo: $(INSTALLED)
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
 
-# Needs Java 17 or newer; starts a Dask and a Spark cluster on loopback and ends them.
+# Starts a Dask and a Spark cluster on loopback and ends them. Spark needs Java 17 or newer; where there is none, Debian's is installed.
 test-engines: $(ENGINES)
+	command -v java || { apt-get update && apt-get install --yes --no-install-recommends default-jre-headless; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
 
 lint: $(INSTALLED)
