@@ -197,7 +197,7 @@ class UnitDocument(ProfileDocument):
             and all(here and here == sorted(set(here)) and here[-1] < self.axes[0].bins for here in cells)
             and all(times > 0 for bag in self.bags for _, times in bag)
             and self.cells == [here[0] for here in cells]
-            and self.check_groups(len(self.scales), self.bags)
+            and self.check_groups(len(self.scales), [tuple(map(tuple, bag)) for bag in self.bags])
             and self.scales == sorted(self.scales)
         )
         if not fit:
