@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from conftest import seeded_bytes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,6 @@ from equinoise.solvers.best_response import best_response, rounds
 from equinoise.solvers.unit_starts import mend, unit_starts
 from equinoise.unit_game import UnitGame
 from equinoise.units import UnitHistogram, gather, middle_rows
-from tests.conftest import seeded_bytes
 
 AXIS = Axis.padded("x", 0, 1, bins=6, percentile=0.5)
 GRID = Grid((AXIS,))
