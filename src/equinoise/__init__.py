@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equinoise.errors import EquinoiseError as EquinoiseError
     from equinoise.errors import NotPublicWarning as NotPublicWarning
     from equinoise.errors import PromiseNotMet as PromiseNotMet
+    from equinoise.errors import SeveralRowsWarning as SeveralRowsWarning
     from equinoise.fixed_noise import FixedNoise as FixedNoise
     from equinoise.game import Game as Game
     from equinoise.grid import Axis as Axis
@@ -46,6 +47,7 @@ _HOMES = {
     "Mechanism": "mechanism",
     "NotPublicWarning": "errors",
     "PromiseNotMet": "errors",
+    "SeveralRowsWarning": "errors",
     "Solution": "solvers",
     "WorstCase": "worst_case",
     "best_response": "solvers.best_response",
@@ -56,8 +58,8 @@ _HOMES = {
 
 __all__ = [
     "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
-    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase", "best_response", "certify",
-    "compare", "optimize",
+    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution", "WorstCase",
+    "best_response", "certify", "compare", "optimize",
 ]  # fmt: skip
 
 
