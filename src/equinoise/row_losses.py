@@ -214,9 +214,8 @@ class _Work:
         group = self.queues.take(cells[usable])
         values = np.full((len(cells), len(self.added)), np.nan)
         values[usable] = np.column_stack([self.groups.losses[group], self.groups.scales[group]])
-        kept = [batch[f"{FIELD} {j}"].alias(name) for j, name in enumerate(self.whole.kept)]
-        ours = [pl.Series(name, values[:, i]) for i, name in enumerate(self.added)]
-        made = pl.DataFrame([*kept, *ours])
+        kept = {name: batch[f"{FIELD} {j}"] for j, name in enumerate(self.whole.kept)}
+        made = pl.DataFrame(kept | {name: values[:, i] for i, name in enumerate(self.added)})
         if not usable.all():
             made = made.with_columns(pl.when(pl.Series(usable)).then(pl.col(name)) for name in self.added)
         self.rows += len(made)
