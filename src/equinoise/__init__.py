@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from equinoise.grid import Histogram as Histogram
     from equinoise.mechanism import Mechanism as Mechanism
     from equinoise.pipeline import optimize as optimize
+    from equinoise.row_losses import write_losses as write_losses
     from equinoise.solvers import Solution as Solution
     from equinoise.solvers.best_response import best_response as best_response
     from equinoise.worst_case import WorstCase as WorstCase
@@ -54,12 +55,13 @@ _HOMES = {
     "certify": "certificate",
     "compare": "comparison",
     "optimize": "pipeline",
+    "write_losses": "row_losses",
 }
 
 __all__ = [
     "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
     "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution", "WorstCase",
-    "best_response", "certify", "compare", "optimize",
+    "best_response", "certify", "compare", "optimize", "write_losses",
 ]  # fmt: skip
 
 

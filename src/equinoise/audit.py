@@ -71,9 +71,7 @@ class Audit:
         for cell in np.unique(cells).tolist():
             here = groups[cells == cell]
             people = everyone[here]
-            bins = m.grid.bins_of(np.array([cell]))[0].tolist()
-            low = [axis.padded_low + bin * axis.width for axis, bin in zip(axes, bins, strict=True)]
-            high = [start + axis.width for start, axis in zip(low, axes, strict=True)]
+            low, high = m.grid.interval(cell)
             found.append(
                 {
                     "cell": cell,

@@ -9,20 +9,18 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from equinoise import __version__
+from equinoise.cli_losses import losses
+from equinoise.cli_options import EPILOG, FILE_PATH, Command, engine_options, json_option
 from equinoise.cli_reproduce import reproduce
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet, SeveralRowsWarning
-
-EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
-Command = TypeVar("Command", bound=Callable[..., Any])
-FILE_PATH = click.Path(path_type=Path)
 
 
 @click.group(
@@ -33,27 +31,6 @@ FILE_PATH = click.Path(path_type=Path)
 @click.version_option(__version__, prog_name="equinoise")
 def cli() -> None:
     """Certified private draws from a column of numbers, with each person's own noise chosen by a game."""
-
-
-def json_option(command: Command) -> Command:
-    """Every command's --json."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there."
-    )(command)
-
-
-def engine_options(command: Command) -> Command:
-    """What reads the files, of every command that does."""
-    address = click.option(
-        "--engine-address", metavar="ADDRESS",
-        help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077). Left "
-        "out, this machine does the work.",
-    )  # fmt: skip
-    engine = click.option(
-        "--engine", default="polars", show_default=True,
-        help="What reads and counts the files: polars, duckdb, dask or spark. The counts are the same.",
-    )  # fmt: skip
-    return engine(address(command))
 
 
 def data_options(command: Command) -> Command:
@@ -520,6 +497,7 @@ def demo(as_json: bool) -> None:
         terminal.show_demo(mechanism, rows)
 
 
+cli.add_command(losses)
 cli.add_command(reproduce)
 
 

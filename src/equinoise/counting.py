@@ -96,7 +96,7 @@ def codes(rows: Rows, axes: Sequence[Axis]) -> list[nw.Expr]:
 
 
 def cells_of_codes(grid: Grid, found: Ints) -> Ints:
-    """The cell of every combination of codes, values outside the bounds moved to the nearer one; -1 for the others."""
+    """The cell of every combination of codes, values outside moved to the nearer bound; -1 where one is missing."""
     bins = found.copy()
     for i, axis in enumerate(grid.axes):
         bins[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
@@ -107,14 +107,13 @@ def cells_of_codes(grid: Grid, found: Ints) -> Ints:
     return cells
 
 
-def refused(found: Ints, *, missing: str, outside: str) -> bool:
-    """Whether any of these codes is of a value that :func:`count_jointly` refuses under such settings."""
-    wrong = [
-        TEXT,
-        *([MISSING, INFINITE] if missing == "refuse" else []),
-        *([BELOW, ABOVE] if outside == "refuse" else []),
-    ]
-    return bool(np.isin(found, wrong).any())
+def refused(codes: Ints, *, missing: str, outside: str) -> str | None:
+    """What :func:`count_jointly` refuses among the codes of one column, under such settings."""
+    if (codes == TEXT).any():
+        return "text"
+    if missing == "refuse" and np.isin(codes, [MISSING, INFINITE]).any():
+        return "missing or infinite values"
+    return "values outside the bounds" if outside == "refuse" and np.isin(codes, [BELOW, ABOVE]).any() else None
 
 
 def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:

@@ -168,7 +168,9 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
             header = header_of(files)
             columns = tuple(_find_column(name, header, source) for name in names)
             kept = _kept(keep, header, source)
-            return Rows(nw.from_native(engine.text(files, columns, kept)).lazy(), columns, source, True, kept)
+            frame = nw.from_native(engine.text(files, columns, kept)).lazy()
+            plain = tuple(name.replace('""', '"') for name in kept)  # a quote in a quoted name, which polars leaves
+            return Rows(frame, columns, source, True, plain)
         columns, every = _parquet_columns(files, names, keep)
         return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
     except EquinoiseError:
