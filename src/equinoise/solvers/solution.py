@@ -10,9 +10,12 @@ from typing_extensions import TypeVar
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
+from equinoise.unit_game import UnitGame
 
-G = TypeVar("G", bound=Game | JointGame, default=Game)
-"""The kind of game: on one axis unless another is said."""
+AnyGame = Game | JointGame | UnitGame
+
+G = TypeVar("G", bound=AnyGame, default=Game)
+"""The kind of game: on one axis, one row a person, unless another is said."""
 
 
 @dataclass(frozen=True, eq=False)
