@@ -86,7 +86,7 @@ def codes(rows: Rows, axes: Sequence[Axis]) -> list[nw.Expr]:
 
 
 def cells_of_codes(grid: Grid, found: Ints) -> Ints:
-    """The cell of every combination of codes, values outside the bounds moved to the nearer bound; -1 for the others."""
+    """The cell of every combination of codes, values outside the bounds moved to the nearer one; -1 for the others."""
     bins = found.copy()
     for i, axis in enumerate(grid.axes):
         bins[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
@@ -141,7 +141,7 @@ def _cell(value: nw.Expr, axis: Axis) -> nw.Expr:
     """
     bins = (value - axis.padded_low) * axis.per_width
     past = (axis.high - axis.padded_low) * axis.per_width >= axis.bins
-    return (bins.floor().clip(0, axis.bins - 1)) if past else bins.floor()
+    return bins.floor().clip(0, axis.bins - 1) if past else bins.floor()
 
 
 def _refuse(rows: Rows, number: int, axis: Axis, codes: Ints, people: Ints, *, missing: str, outside: str) -> None:
