@@ -117,25 +117,40 @@ def refused(codes: Ints, *, missing: str, outside: str) -> str | None:
 
 
 def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:
-    """The bin of a row's value, or what is wrong with it."""
+    """The bin of a row's value, or what is wrong with it.
+
+    Nearly every value is within the bounds, so that is asked first: engines that look at the branches one after the
+    other then ask nothing else. It is false or unknown for what is missing or infinite, whatever the engine thinks of
+    comparing NaN.
+    """
     value = nw.col(f"{VALUE} {number}").cast(nw.Float64)
-    cell = ((value - axis.padded_low) * axis.per_width).floor().clip(0, axis.bins - 1)
     code = (
-        nw.when(value.is_null() | value.is_nan())
-        .then(nw.lit(float(MISSING)))
+        nw.when((value >= axis.low) & (value <= axis.high))
+        .then(_cell(value, axis))
         .otherwise(
-            nw.when(~value.is_finite())
-            .then(nw.lit(float(INFINITE)))
+            nw.when(value.is_null() | value.is_nan())
+            .then(nw.lit(float(MISSING)))
             .otherwise(
-                nw.when(value < axis.low)
-                .then(nw.lit(float(BELOW)))
-                .otherwise(nw.when(value > axis.high).then(nw.lit(float(ABOVE))).otherwise(cell))
+                nw.when(~value.is_finite())
+                .then(nw.lit(float(INFINITE)))
+                .otherwise(nw.when(value < axis.low).then(nw.lit(float(BELOW))).otherwise(nw.lit(float(ABOVE))))
             )
         )
     )
     if rows.from_text:
         code = nw.when(nw.col(f"{IS_TEXT} {number}")).then(nw.lit(float(TEXT))).otherwise(code)
     return code
+
+
+def _cell(value: nw.Expr, axis: Axis) -> nw.Expr:
+    """The bin of a value within the bounds, as :meth:`Axis.cell_of` has it.
+
+    Rounding keeps the order of numbers, so no such value comes out below 0 or above what the upper bound comes out at;
+    only where that is past the last bin (there is no padding) must the end be held.
+    """
+    bins = (value - axis.padded_low) * axis.per_width
+    past = (axis.high - axis.padded_low) * axis.per_width >= axis.bins
+    return bins.floor().clip(0, axis.bins - 1) if past else bins.floor()
 
 
 def _refuse(rows: Rows, number: int, axis: Axis, codes: Ints, people: Ints, *, missing: str, outside: str) -> None:
