@@ -83,22 +83,19 @@ def _how(mechanism: Mechanism) -> str:
 
 def _chart(points: list[dict[str, Any]]) -> Any:
     alt = altair()
-    heights = [point["epsilon"] for point in points]
+    heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
     there = {point["who"] for point in points}
     names = [name for name in LOOKS if name in there]
     colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
     shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
     base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("draws:Q", title="draws")
-        .scale(type="log", nice=False)
-        .axis(values=sorted({point["draws"] for point in points}), format=",", grid=False),
-        y=alt.Y("epsilon:Q", title="epsilon")
-        .scale(type="log", domain=log_domain(heights), nice=False)
+        x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
+        y=alt.Y("epsilon:Q", title="epsilon").scale(type="log", domain=log_domain(heights), nice=False)
         .axis(values=log_ticks(heights), format="~g"),
         color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
         tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", format=".4~g")],
-    )
+    )  # fmt: skip
     marks = base.mark_point(filled=True, size=65).encode(
         shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
     )
