@@ -250,9 +250,9 @@ class Mechanism(Shown, ABC):
         """How close the output is to the original."""
         return metrics(self.original, self.output, self.grid.axis.midpoints())
 
-    def laplace_output(self) -> Floats:
-        """What the Laplace mechanism would release on the same grid at the epsilon that was asked for."""
-        return baselines.laplace_output(self.original, self.grid.axis, self.target)
+    def laplace_output(self, epsilon: float | None = None) -> Floats:
+        """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""
+        return baselines.laplace_output(self.original, self.grid.axis, self.target if epsilon is None else epsilon)
 
     def baseline(self) -> dict[str, Any]:
         """The metrics of that."""

@@ -83,20 +83,22 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
         alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
         alt.Tooltip("loss:Q", format=".4~g"),
     ]  # fmt: skip
-    marks = alt.Chart(alt.Data(values=points)).mark_point(filled=True).encode(
+    base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
         y=alt.Y("loss:Q", title="loss of one draw").scale(type="log", domain=log_domain(heights), nice=False)
-            .axis(values=log_ticks(heights), format="~g"),
+        .axis(values=log_ticks(heights), format="~g"),
         color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
         shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["diamond", "circle"]),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        size=alt.Size("what:N", legend=None).scale(domain=names, range=[110, 40]),  # both seen where they agree
         tooltip=tips,
-    ).add_params(shown)  # fmt: skip
-    if line is None:
-        return marks.properties(height=theme.HEIGHT)
-    rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4]).encode(y="line:Q")
-    return alt.layer(rule, marks).properties(height=theme.HEIGHT)
+    )  # fmt: skip
+    worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
+    average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
+    layers = [worst, average.add_params(shown)]  # of two sizes, so that both are seen where they agree
+    if line is not None:
+        rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4])
+        layers.insert(0, rule.encode(y="line:Q"))
+    return alt.layer(*layers).properties(height=theme.HEIGHT)
 
 
 def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:

@@ -91,10 +91,11 @@ def _changes(mechanism: Mechanism) -> Figure:
         alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g"),
         alt.Tooltip("change:Q", format="+.4~g"),
     ]  # fmt: skip
-    chart = alt.Chart(alt.Data(values=points)).mark_bar(color=theme.COLOURS[theme.RELEASED]).encode(
+    chart = alt.Chart(alt.Data(values=points)).mark_rect(color=theme.COLOURS[theme.RELEASED]).encode(
         x=alt.X("low:Q", title=axis.name).scale(zero=False, nice=False).axis(grid=False, tickCount=6),
         x2="high:Q",
         y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
+        y2=alt.datum(0),
         tooltip=tips,
     ).properties(height=theme.HEIGHT)  # fmt: skip
     most = max(points, key=lambda point: abs(point["change"]))
