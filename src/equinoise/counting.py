@@ -60,21 +60,51 @@ def count_jointly(
     """The same for several columns together, in their order: a row with a missing value in any of them is dropped."""
     check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
     check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
-    names = [f"code {i}" for i in range(len(axes))]
-    codes = [_code(rows, axis, i).alias(names[i]) for i, axis in enumerate(axes)]
-    counted = collect(rows, rows.frame.select(*codes).group_by(*names).agg(nw.len().alias("people")))
+    names = code_names(axes)
+    counted = collect(rows, rows.frame.select(*codes(rows, axes)).group_by(*names).agg(nw.len().alias("people")))
     found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
     people = counted["people"].to_numpy().astype(np.int64)
     for i, axis in enumerate(axes):
         _refuse(rows, i, axis, found[:, i], people, missing=missing, outside=outside)
-        found[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
-        found[found[:, i] == ABOVE, i] = axis.cell_of(axis.high)
-    usable = (found >= 0).all(axis=1)
     grid = Grid(tuple(axes))
-    cells, which = np.unique(grid.cells_of(found[usable]), return_inverse=True)
+    each = cells_of_codes(grid, found)
+    usable = each >= 0
+    cells, which = np.unique(each[usable], return_inverse=True)
     counts = np.zeros(len(cells), dtype=np.int64)
     np.add.at(counts, which, people[usable])
     return JointHistogram(grid, cells, counts)
+
+
+def code_names(axes: Sequence[Axis]) -> list[str]:
+    """What the codes of the columns are called."""
+    return [f"code {i}" for i in range(len(axes))]
+
+
+def codes(rows: Rows, axes: Sequence[Axis]) -> list[nw.Expr]:
+    """The one expression a column that all counting, and all that goes back to rows, is made of."""
+    return [_code(rows, axis, i).alias(name) for i, (axis, name) in enumerate(zip(axes, code_names(axes), strict=True))]
+
+
+def cells_of_codes(grid: Grid, found: Ints) -> Ints:
+    """The cell of every combination of codes, values outside the bounds moved to the nearer bound; -1 for the others."""
+    bins = found.copy()
+    for i, axis in enumerate(grid.axes):
+        bins[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
+        bins[found[:, i] == ABOVE, i] = axis.cell_of(axis.high)
+    usable = (bins >= 0).all(axis=1)
+    cells = np.full(len(bins), -1, dtype=np.int64)
+    cells[usable] = grid.cells_of(bins[usable])
+    return cells
+
+
+def refused(found: Ints, *, missing: str, outside: str) -> bool:
+    """Whether any of these codes is of a value that :func:`count_jointly` refuses under such settings."""
+    wrong = [
+        TEXT,
+        *([MISSING, INFINITE] if missing == "refuse" else []),
+        *([BELOW, ABOVE] if outside == "refuse" else []),
+    ]
+    return bool(np.isin(found, wrong).any())
 
 
 def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:

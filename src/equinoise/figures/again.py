@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -16,6 +17,10 @@ from equinoise.joint_noise import make_joint_kernel
 from equinoise.noise import make_kernel
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.solution import AnyGame
+from equinoise.unit_fixed_noise import UnitFixedNoise
+from equinoise.unit_game import UnitGame
+from equinoise.units import Bag, UnitHistogram
 
 Tell = Callable[[str], None]
 
@@ -30,7 +35,7 @@ class Step:
     everyone: bool
 
 
-def game_of(mechanism: FixedNoise, epsilon: float | None = None) -> Game | JointGame:
+def game_of(mechanism: FixedNoise, epsilon: float | None = None) -> AnyGame:
     """The game with the saved people, noise, scales and utility, at the saved epsilon of one draw or another one."""
     utility, one = mechanism.settings.get("utility", "kl"), mechanism.epsilon if epsilon is None else epsilon
     grid, counts = mechanism.grid, mechanism.histogram
@@ -40,13 +45,22 @@ def game_of(mechanism: FixedNoise, epsilon: float | None = None) -> Game | Joint
         kernel = make_joint_kernel(mechanism.noise, mechanism.scales, grid.shape)
         return JointGame(joint, kernel, one, utility)
     rows = make_kernel(mechanism.noise, mechanism.scales, grid.axis.bins, cells=occupied)
+    if isinstance(mechanism, UnitFixedNoise):
+        people = Counter[Bag]()
+        for bag, many in zip(mechanism.bags, mechanism.people.tolist(), strict=True):
+            people[bag] += many
+        bags = tuple(sorted(people))
+        units = UnitHistogram(grid, bags, np.array([people[bag] for bag in bags], dtype=np.int64))
+        return UnitGame(units, rows, one)
     return Game(Histogram(grid, counts), rows, one, utility, delta=mechanism.delta, order=mechanism.order)
 
 
 def play(
-    game: Game | JointGame, *, restarts: int, seed: int, seen: Callable[[Round], None] | None = None
-) -> Solution[Game] | Solution[JointGame]:
+    game: AnyGame, *, restarts: int, seed: int, seen: Callable[[Round], None] | None = None
+) -> Solution[Game] | Solution[JointGame] | Solution[UnitGame]:
     """Best response, on either kind of game."""
+    if isinstance(game, UnitGame):
+        return best_response(game, restarts=restarts, seed=seed, progress=seen)
     if isinstance(game, JointGame):
         return best_response(game, restarts=restarts, seed=seed, progress=seen)
     return best_response(game, restarts=restarts, seed=seed, progress=seen)
@@ -73,7 +87,7 @@ def _kept(number: int) -> bool:
     return number % (1 << max(0, number.bit_length() - 6)) == 0
 
 
-def _same(solution: Solution[Game] | Solution[JointGame], mechanism: FixedNoise) -> bool:
+def _same(solution: Solution[Game] | Solution[JointGame] | Solution[UnitGame], mechanism: FixedNoise) -> bool:
     found = solution._shown_mechanism()
     assert isinstance(found, FixedNoise)
     names = ("cells", "scale_indices", "people", "weights")
