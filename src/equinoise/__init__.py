@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equinoise.errors import EquinoiseError as EquinoiseError
     from equinoise.errors import NotPublicWarning as NotPublicWarning
     from equinoise.errors import PromiseNotMet as PromiseNotMet
+    from equinoise.errors import SeveralRowsWarning as SeveralRowsWarning
     from equinoise.fixed_noise import FixedNoise as FixedNoise
     from equinoise.game import Game as Game
     from equinoise.grid import Axis as Axis
@@ -47,6 +48,7 @@ _HOMES = {
     "Mechanism": "mechanism",
     "NotPublicWarning": "errors",
     "PromiseNotMet": "errors",
+    "SeveralRowsWarning": "errors",
     "Solution": "solvers",
     "WorstCase": "worst_case",
     "best_response": "solvers.best_response",
@@ -58,8 +60,8 @@ _HOMES = {
 
 __all__ = [
     "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
-    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase", "best_response", "certify",
-    "compare", "optimize", "write_losses",
+    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution", "WorstCase",
+    "best_response", "certify", "compare", "optimize", "write_losses",
 ]  # fmt: skip
 
 

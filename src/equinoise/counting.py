@@ -58,14 +58,12 @@ def count_jointly(
     rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
 ) -> JointHistogram:
     """The same for several columns together, in their order: a row with a missing value in any of them is dropped."""
-    check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
-    check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
+    refuse_settings(missing, outside)
     names = code_names(axes)
     counted = collect(rows, rows.frame.select(*codes(rows, axes)).group_by(*names).agg(nw.len().alias("people")))
     found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
     people = counted["people"].to_numpy().astype(np.int64)
-    for i, axis in enumerate(axes):
-        _refuse(rows, i, axis, found[:, i], people, missing=missing, outside=outside)
+    refuse_unusable(rows, axes, found, people, missing=missing, outside=outside)
     grid = Grid(tuple(axes))
     each = cells_of_codes(grid, found)
     usable = each >= 0
@@ -73,6 +71,18 @@ def count_jointly(
     counts = np.zeros(len(cells), dtype=np.int64)
     np.add.at(counts, which, people[usable])
     return JointHistogram(grid, cells, counts)
+
+
+def refuse_settings(missing: str, outside: str) -> None:
+    """Refuse what is no way to deal with missing values, or with those outside the bounds."""
+    check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
+    check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
+
+
+def refuse_unusable(rows: Rows, axes: Sequence[Axis], found: Ints, people: Ints, *, missing: str, outside: str) -> None:
+    """Refuse combinations of codes, and how many rows have each, with something wrong that nothing is done about."""
+    for i, axis in enumerate(axes):
+        _refuse(rows, i, axis, found[:, i], people, missing=missing, outside=outside)
 
 
 def code_names(axes: Sequence[Axis]) -> list[str]:

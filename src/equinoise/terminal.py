@@ -29,6 +29,7 @@ from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.row_losses import RowLosses
 from equinoise.solvers import Round
+from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
@@ -336,6 +337,8 @@ def show_mechanism(mechanism: Mechanism) -> None:
 def _content(mechanism: Mechanism) -> Table:
     if isinstance(mechanism, JointFixedNoise):
         return scales_table(mechanism)
+    if isinstance(mechanism, UnitFixedNoise):
+        return unit_table(mechanism)
     return profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism)
 
 
@@ -348,6 +351,19 @@ def scales_table(mechanism: JointFixedNoise) -> Table:
         here = mechanism.scale_indices == index
         if here.any():
             table.add_row(name, f"{int(mechanism.people[here].sum()):,}", f"{int(here.sum()):,}")
+    return table
+
+
+def unit_table(mechanism: UnitFixedNoise) -> Table:
+    """People and rows per scale: a person with several rows is in several cells."""
+    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
+    for name in ("scale", "people", "rows"):
+        table.add_column(name, justify="right")
+    for index, scale in enumerate(mechanism.scales):
+        here = mechanism.scale_indices == index
+        if here.any():
+            people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
+            table.add_row(f"{scale * mechanism.grid.axis.range:.3g}", f"{int(people.sum()):,}", f"{int(rows):,}")
     return table
 
 
