@@ -44,7 +44,7 @@ def plain(made, tmp_path_factory):
 
 def small_batches(monkeypatch):
     """So that there are many of them, and partitions in several goes."""
-    monkeypatch.setattr(fields, "PART_BYTES", 3000)
+    monkeypatch.setattr(fields, "PART_BYTES", 10_000)
     monkeypatch.setattr("equinoise.engines.on_duckdb.ROWS_TOGETHER", 100)
     monkeypatch.setattr("equinoise.engines.on_dask.ROWS_TOGETHER", 100)
     monkeypatch.setattr("equinoise.engines.on_dask.PARTS_TOGETHER", 2)
@@ -86,11 +86,24 @@ def test_frames_are_written_as_polars_does(tmp_path, frame_of, made, plain):
 
 def test_other_rows_get_no_file(tmp_path, frame_of, made):
     for changed, said in (
-        (rows()[:-1], "fewer rows than people"),
-        (pl.concat([rows(), rows()[:1]]), "more rows than people"),
+        (rows()[:-1], "fewer people in"),
+        (pl.concat([rows(), rows()[:1]]), "more people in"),
     ):
         with pytest.raises(BadInput, match=said):
             write_losses(made, frame_of(changed.to_arrow()), tmp_path / "b.csv")
     assert not list(tmp_path.glob("*b.csv*"))
     with pytest.raises(BadInput, match="not numbers"):
         open_rows(frame_of(pa.table({"pay": ["x"]})), "pay", keep=True)
+
+
+def test_all_rows_of_a_person_have_that_persons(tmp_path, engine, monkeypatch):
+    """Two rows each, in different files; names that are numbers."""
+    half = rows().drop_nulls("pay").with_columns(pl.col("a.b") % 300)
+    (tmp_path / "in").mkdir()
+    half[:500].write_parquet(tmp_path / "in" / "1.parquet")
+    half[500:].write_parquet(tmp_path / "in" / "2.parquet")
+    made = optimize(half, **{**ASKED, "unit": "a.b"})
+    write_losses(made, half, tmp_path / "a.parquet")
+    monkeypatch.setattr("equinoise.row_losses.engine_for", lambda *_: nullcontext(engine))
+    write_losses(made, tmp_path / "in", tmp_path / "b.parquet")
+    assert pl.read_parquet(tmp_path / "b.parquet").equals(pl.read_parquet(tmp_path / "a.parquet"))
