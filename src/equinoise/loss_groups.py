@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from equinoise.errors import BadInput, shown
+from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.mechanism import Mechanism
@@ -120,7 +120,7 @@ class Queues:
 
 def _where(grid: Grid, cell: int, upto: int) -> str:
     sides = zip(grid.axes, grid.interval(cell)[0], grid.interval(upto)[1], strict=True)
-    ranges = ", ".join(f"{axis.name!r} from {shown(round(a, 9))} to {shown(round(b, 9))}" for axis, a, b in sides)
+    ranges = ", ".join(f"{axis.name!r} from {a:.5g} to {b:.5g}" for axis, a, b in sides)
     return f"{f'cell {cell}' if cell == upto else f'cells {cell} to {upto}'} ({ranges})"
 
 
