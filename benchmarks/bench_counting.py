@@ -48,7 +48,7 @@ def counted(engine, side, path):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def measure(rows=10**8, repeats=7):
+def measure(rows=10**8, repeats=5):
     """All sides on one file, in turn."""
     told = {side: [] for side in NEEDED}
     with tempfile.TemporaryDirectory() as folder:

@@ -109,7 +109,7 @@ COMMANDS = (
 )
 
 
-def measure(people=PEOPLE, bins=BINS, scales=SCALES, joint_bins=JOINT_BINS, asked=COMMANDS, repeats=5):
+def measure(people=PEOPLE, bins=BINS, scales=SCALES, joint_bins=JOINT_BINS, asked=COMMANDS, repeats=3):
     """All of it."""
     for game in (column_game("heights"), two_column_game(min(joint_bins))):
         played(game, 1)  # compiled before anything is timed
