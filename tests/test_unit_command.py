@@ -130,6 +130,32 @@ def test_the_middle_row_of_everyone(panel, more):
     assert "only the middle one is used" in made.promise
 
 
+@pytest.mark.parametrize("how", ["all", "one"])
+def test_losses_back_to_the_rows_of_a_person(tmp_path, panel, how):
+    made = equinoise.optimize(panel, unit="nr", unit_rows=how, **PANEL)
+    shuffled = panel.sample(fraction=1, shuffle=True, seed=4)
+    told = equinoise.write_losses(made, shuffled, tmp_path / "a.parquet")
+    assert (told.rows, told.left_out) == (4360, 0)
+    found = pl.read_parquet(tmp_path / "a.parquet")
+    assert found.drop("loss", "scale").equals(shuffled)
+    each = found.group_by("nr").agg(pl.col("loss").unique(), pl.col("scale").unique(), pl.col("lwage"))
+    assert each.select(pl.col("loss", "scale").list.len().max()).row(0) == (1, 1)
+    losses, scales = made.losses(), np.array(made.scales)[made.scale_indices] * made.grid.axis.range
+    expected, cell = [], made.grid.axis.cell_of
+    for group, people in enumerate(made.people.tolist()):
+        place = made.bags[group] if how == "all" else made.cells[group]
+        expected += [(place, round(losses[group], 12), round(scales[group], 9))] * people
+    got = []
+    for _, (loss,), (scale,), values in each.iter_rows():
+        cells = sorted(cell(v) for v in values)
+        place = tuple((c, cells.count(c)) for c in sorted(set(cells))) if how == "all" else cells[(len(cells) - 1) // 2]
+        got.append((place, round(loss, 12), round(scale, 9)))
+    assert sorted(got) == sorted(expected)
+    with pytest.raises(equinoise.BadInput, match="is not what the mechanism was made from"):
+        equinoise.write_losses(made, panel.filter(pl.col("nr") != 13), tmp_path / "b.csv")
+    assert not (tmp_path / "b.csv").exists()
+
+
 def test_two_columns_with_the_middle_row(panel):
     made = equinoise.optimize(
         panel, column=["lwage", "year"], unit="nr", unit_rows="one", epsilon=2, bins=11,

@@ -152,7 +152,7 @@ def audit(
     if data is not None:
         with engine_for(data, engine, engine_address) as reader:
             same = _same_people(mechanism, data, reader)
-    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
+    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same_kernel(mechanism), same)
     return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
 
 
@@ -189,7 +189,7 @@ def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
     return EndToEnd(condition, *mechanism.groups(), each, each)
 
 
-def _same_kernel(mechanism: Mechanism) -> bool:
+def same_kernel(mechanism: Mechanism) -> bool:
     """Whether every row is its scale's, to the one unit that rounding on another machine may differ by.
 
     In the worst-case tier: whether the rule is the public one.

@@ -19,6 +19,7 @@ import click
 from equinoise import __version__
 from equinoise.cli_losses import losses
 from equinoise.cli_options import EPILOG, FILE_PATH, Command, engine_options, json_option
+from equinoise.cli_report import report
 from equinoise.cli_reproduce import reproduce
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet, SeveralRowsWarning
 
@@ -498,6 +499,7 @@ def demo(as_json: bool) -> None:
 
 
 cli.add_command(losses)
+cli.add_command(report)
 cli.add_command(reproduce)
 
 

@@ -39,14 +39,21 @@ def count_units(
 
     ``rows`` were opened with the column of units. The engine counts; what comes back grows with people, not with rows.
     """
+    return count_named_units(rows, axes, missing=missing, outside=outside)[1:]
+
+
+def count_named_units(
+    rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
+) -> tuple[pl.Series, Ints, Ints, Ints]:
+    """The same, and first of all the names of all persons, ascending: number i is the i-th of them, from 1."""
     refuse_settings(missing, outside)
     grid, names = Grid(tuple(axes)), code_names(axes)
-    keyed = rows.frame.select(*codes(rows, axes), _key(rows).alias("unit"))
+    keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))
     counted = collect(rows, keyed.group_by("unit", *names).agg(nw.len().alias("times"))).to_polars()
     found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
     times = counted["times"].to_numpy().astype(np.int64)
     refuse_unusable(rows, axes, found, times, missing=missing, outside=outside)
-    units = _cleaned(counted["unit"], rows.from_text)
+    units = cleaned(counted["unit"], rows.from_text)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, found)
     if nobody.any() and missing == "refuse":
         lost = int(times[nobody].sum())
@@ -55,25 +62,26 @@ def count_units(
             "rows out with --missing drop (in Python, missing='drop'), or fill them in."
         )
     usable = (cells >= 0) & ~nobody
-    who = units.filter(pl.Series(usable)).rank("dense").to_numpy().astype(np.int64)
+    usable_units = units.filter(pl.Series(usable, dtype=pl.Boolean))
+    who = usable_units.rank("dense").to_numpy().astype(np.int64)
     pairs, which = np.unique(np.stack([who, cells[usable]], axis=1), axis=0, return_inverse=True)
     total = np.zeros(len(pairs), dtype=np.int64)
     np.add.at(total, which.ravel(), times[usable])
-    return pairs[:, 0], pairs[:, 1], total
+    return usable_units.unique().sort(), pairs[:, 0], pairs[:, 1], total
 
 
-def _key(rows: Rows) -> nw.Expr:
-    """A person's name as text: the same text for the same value, whatever the engine."""
-    dtype = rows.frame.collect_schema()[UNIT]
-    name = rows.kept[0]
+def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
+    """A person's name as text, from a column that came along: the same text for the same value."""
+    field, name = f"{FIELD} {number}", rows.kept[number]
+    dtype = rows.frame.collect_schema()[field]
     if dtype.is_float():
-        return nw.when(~nw.col(UNIT).is_nan()).then(nw.col(UNIT)).cast(nw.String)
+        return nw.when(~nw.col(field).is_nan()).then(nw.col(field)).cast(nw.String)
     if not (dtype.is_integer() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)):
         raise BadInput(f"Column {name!r} cannot be the unit: it holds {dtype}. Name one of whole numbers or text.")
-    return nw.col(UNIT).cast(nw.String)
+    return nw.col(field).cast(nw.String)
 
 
-def _cleaned(units: pl.Series, from_text: bool) -> pl.Series:
+def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
     """In a text file blanks around a field do not count, and some words mean that it is missing."""
     if not from_text:
         return units

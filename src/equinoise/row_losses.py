@@ -2,7 +2,8 @@
 
 A mechanism knows counts, not people. People of one cell may have different scales and are interchangeable, so the rows
 of a cell take its scales in the order in which they come, the smallest first. Rows stream by and are counted as they
-do: only the data that the mechanism was made from, all of it, gets a file.
+do: only the data that the mechanism was made from, all of it, gets a file. Where a column says whose each row is,
+people are looked up first, and take the scales in the order of their names.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ import numpy as np
 import polars as pl
 
 from equinoise.counting import cells_of_codes, code_names, codes, refused
-from equinoise.engines import engine_for
+from equinoise.counting_units import cleaned, count_named_units, unit_key
+from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, shown
 from equinoise.files import check_writable
 from equinoise.fixed_noise import FixedNoise
@@ -25,6 +27,8 @@ from equinoise.mechanism import Mechanism
 from equinoise.row_files import check_suffix, write_frames
 from equinoise.rows import FIELD, Rows, open_rows, stream
 from equinoise.sources import find_files
+from equinoise.unit_fixed_noise import UnitFixedNoise
+from equinoise.units import Bag, bags_of_people, middle_rows
 
 FEW = 5
 """Groups of people that a summary names."""
@@ -44,6 +48,8 @@ class Groups:
     people: Ints
     losses: Floats
     scales: Floats
+    places: Ints
+    """Where the mechanism's own groups are in this order."""
 
     @classmethod
     def of(cls, mechanism: Mechanism) -> Groups:
@@ -57,7 +63,7 @@ class Groups:
             choices = np.array(mechanism.scales, dtype=np.float64).reshape(-1, len(ranges))
             scales = choices[mechanism.scale_indices] * ranges
         order = np.lexsort((*scales.T[::-1], cells))
-        return cls(mechanism.grid, cells[order], people[order], losses[order], scales[order])
+        return cls(mechanism.grid, cells[order], people[order], losses[order], scales[order], np.argsort(order))
 
     def hardest(self, many: int = FEW) -> list[dict[str, Any]]:
         """The groups with the largest losses and, among those, the largest scales."""
@@ -175,6 +181,8 @@ def write_losses(
         paths = find_files(Path(data)).paths if files else ()
         each = (open_rows(path, columns, reader, keep=True) for path in paths) if files else [whole]
         work = _Work(opened, whole, progress)
+        if opened.settings.get("unit") is not None:
+            work.look_up(data, reader)
         write_frames(out, work.frames(each), force=force)
     return RowLosses(opened, work.groups, out, work.rows, work.left_out, work.added)
 
@@ -189,6 +197,23 @@ class _Work:
         self.added = added_names([axis.name for axis in self._scaled], whole.kept)
         self.rows = self.left_out = 0
         self.rules = {name: mechanism.settings.get(name, "refuse") for name in ("missing", "outside")}
+        self.unit: str | None = mechanism.settings.get("unit")
+        self.people = pl.DataFrame()
+
+    def look_up(self, data: Any, engine: Engine | None) -> None:
+        """Give everyone, by name, a group."""
+        axes = self.mechanism.grid.axes
+        rows = open_rows(data, [axis.name for axis in axes], engine, keep=self.unit or False)
+        names, *lines = count_named_units(rows, axes, **self.rules)
+        if isinstance(self.mechanism, UnitFixedNoise):
+            groups = self.groups.places[take_bags(self.mechanism, bags_of_people(*lines), rows.source)]
+        else:
+            one = self.mechanism.settings.get("unit_rows") == "one"
+            if not one and (len(lines[2]) != len(names) or (lines[2] != 1).any()):
+                raise not_the_data(rows.source, f"several rows with the same {self.unit!r}")
+            groups = self.queues.take(middle_rows(*lines))
+            self.queues.check_empty()
+        self.people = pl.DataFrame({"unit": names, "group": groups})
 
     @property
     def _scaled(self) -> Sequence[Any]:
@@ -197,10 +222,23 @@ class _Work:
     def frames(self, each: Iterable[Rows]) -> Iterator[pl.DataFrame]:
         """Every batch with its losses and scales. Files come one by one: Spark would take the largest first."""
         for rows in each:
-            fields = [f"{FIELD} {j}" for j in range(len(rows.kept))]
+            fields: list[Any] = [f"{FIELD} {j}" for j in range(len(rows.kept))]
+            if self.unit is not None:
+                fields.append(unit_key(rows, rows.kept.index(self.unit)).alias("unit"))
             for batch in stream(rows, rows.frame.select(*codes(rows, self.mechanism.grid.axes), *fields)):
                 yield self._with_losses(batch)
-        self.queues.check_empty()
+        if self.unit is None:
+            self.queues.check_empty()
+
+    def _found(self, batch: pl.DataFrame, cells: Ints) -> tuple[Ints, Any]:
+        """The group of every row that has one, and which these are."""
+        usable = cells >= 0
+        if self.unit is None:
+            return self.queues.take(cells[usable]), usable
+        names = pl.DataFrame({"unit": cleaned(batch["unit"], self.whole.from_text)})
+        group = names.join(self.people, on="unit", how="left", maintain_order="left")["group"]
+        usable &= group.is_not_null().to_numpy()
+        return group.fill_null(0).to_numpy()[usable], usable
 
     def _with_losses(self, batch: pl.DataFrame) -> pl.DataFrame:
         grid = self.mechanism.grid
@@ -210,8 +248,7 @@ class _Work:
             if what is not None:
                 raise not_the_data(self.whole.source, f"{what} in column {axis.name!r}, which were refused then")
         cells = cells_of_codes(grid, found)
-        usable = cells >= 0
-        group = self.queues.take(cells[usable])
+        group, usable = self._found(batch, cells)
         values = np.full((len(cells), len(self.added)), np.nan)
         values[usable] = np.column_stack([self.groups.losses[group], self.groups.scales[group]])
         kept = {name: batch[f"{FIELD} {j}"] for j, name in enumerate(self.whole.kept)}
@@ -223,6 +260,22 @@ class _Work:
         if self.progress is not None:
             self.progress(self.rows)
         return made
+
+
+def take_bags(mechanism: UnitFixedNoise, everyone: list[Bag], source: str) -> Ints:
+    """The group of everyone, by their bags: people with the same one take the scales in turn, the smallest first."""
+    lines: dict[Bag, list[int]] = {}
+    order = np.argsort(-mechanism.scale_indices, kind="stable")
+    for group in order.tolist():
+        lines.setdefault(mechanism.bags[group], []).extend([group] * int(mechanism.people[group]))
+    found = []
+    for bag in everyone:
+        if not lines.get(bag):
+            raise not_the_data(source, "a person with other rows than anyone had then")
+        found.append(lines[bag].pop())
+    if any(lines.values()):
+        raise not_the_data(source, "fewer people")
+    return np.array(found, dtype=np.int64)
 
 
 def added_names(scaled: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:

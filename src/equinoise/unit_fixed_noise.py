@@ -42,10 +42,24 @@ class UnitFixedNoise(FixedNoise):
     ) -> UnitFixedNoise:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
+        made = cls.unchecked_units(solution, draws=draws, budget=budget, settings=settings)
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def unchecked_units(
+        cls,
+        solution: Solution[UnitGame],
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> UnitFixedNoise:
+        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
         game = solution.game
         numbers, scales = game.groups(solution.profile)
         bags = tuple(game.histogram.bags[number] for number in numbers.tolist())
-        made = cls(
+        return cls(
             grid=game.histogram.grid,
             noise=game.kernel.noise,
             scales=game.kernel.scales,
@@ -61,8 +75,6 @@ class UnitFixedNoise(FixedNoise):
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
         )
-        made._require_certificate()
-        return made
 
     @classmethod
     def from_unit_document(
@@ -150,7 +162,9 @@ class UnitFixedNoise(FixedNoise):
         """People who are within what is promised of one draw."""
         return int(self.people[self.losses() <= self.epsilon].sum())
 
-    def _one_draw(self) -> str:
+    def _one_draw(self, *, public: bool) -> str:
+        if public:  # the same as where nobody has several rows: whether anyone has is not public
+            return super()._one_draw(public=True)
         unit = self.settings.get("unit")
         return (
             f"Fixed-noise tier: for each of the {self.total_people:,} people in this dataset (rows with the same "
