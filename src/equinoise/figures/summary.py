@@ -25,12 +25,14 @@ def summary_html(mechanism: Mechanism) -> str:
 
 def facts(mechanism: Mechanism) -> list[tuple[str, str]]:
     """What was reached, in short."""
+    people, protected = mechanism.total_people, mechanism.protected
     ours, theirs = mechanism.metrics()["kl"], mechanism.baseline()["kl"]
     return [
-        ("people", f"{mechanism.total_people:,}, of whom {mechanism.protected:,} are protected"),
+        ("people", f"{people:,}, {'all' if protected == people else f'{protected:,} of them'} protected"),
         ("cells", f"{mechanism.grid.cells:,}"),
         ("epsilon of one draw", at_most(mechanism.epsilon)),
         ("worst loss of one draw", at_most(mechanism.worst_loss)),
-        ("KL from the original", f"{ours:.4g} (Laplace mechanism: {theirs:.4g})"),
+        ("KL from the original", f"{ours:.4g}"),
+        ("KL of the Laplace mechanism", f"{theirs:.4g}"),
         ("draws", f"{mechanism.ledger.spent:,} of {mechanism.draws:,} released"),
     ]
