@@ -101,4 +101,4 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     marks = base.mark_point(filled=True, size=65).encode(
         shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
     )
-    return alt.layer(base.mark_line(strokeWidth=1.8), marks.add_params(shown)).properties(height=theme.HEIGHT)
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), marks).properties(height=theme.HEIGHT)

@@ -79,7 +79,7 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
     bars = base.mark_rect(opacity=0).encode(
         x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT), tooltip=tips
     )  # nothing to see: all of a bin answers to the pointer
-    return alt.layer(area, lines.add_params(shown), bars).properties(height=theme.HEIGHT)
+    return alt.layer(area.add_params(shown), lines, bars).properties(height=theme.HEIGHT)
 
 
 def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
