@@ -97,7 +97,7 @@ def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()
 
 def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
     """The same for an empty file: names and types for an engine that wants to know them before it reads."""
-    return numbers(pl.LazyFrame(schema=dict.fromkeys(kept or columns, pl.String)), columns, kept).collect()
+    return numbers(pl.LazyFrame(schema=dict.fromkeys([*kept, *columns], pl.String)), columns, kept).collect()
 
 
 def in_batches(frame: pl.LazyFrame) -> pl.DataFrame:

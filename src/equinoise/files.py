@@ -5,9 +5,10 @@ from __future__ import annotations
 import glob
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import IO
 
 from equinoise.errors import BadInput
 
@@ -77,13 +78,20 @@ def _is_number(text: str) -> bool:
 
 
 def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool) -> None:
+    """Write a file whole or not at all; if making the content fails, there is no file either."""
+    with whole_file(path, mode=mode, force=force) as file:
+        file.writelines(content)
+
+
+@contextmanager
+def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
     """Write beside the target, make it durable, then give it its name in one step; clean up on failure."""
     part = path.absolute().parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             with open(handle, "wb") as file:
-                file.writelines(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if force:

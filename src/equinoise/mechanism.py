@@ -283,7 +283,10 @@ class Mechanism(Shown, ABC):
             together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
         several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
         bounds = "" if self.settings.get("public_bounds") else " " + NOT_PRIVATE
-        return f"{self._one_draw(public=public)}{several}{self._caveat(public=public)}{bounds}"
+        unit = self.settings.get("unit")
+        once = f" Of rows with the same {unit!r}, which are one person's, only the middle one is used."
+        whose = once if unit is not None and self.settings.get("unit_rows") == "one" else ""
+        return f"{self._one_draw(public=public)}{whose}{several}{self._caveat(public=public)}{bounds}"
 
     @abstractmethod
     def _one_draw(self, *, public: bool) -> str:

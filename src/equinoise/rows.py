@@ -33,8 +33,8 @@ class Rows:
     """A frame whose columns are to be counted; number i of them is called ``VALUE i`` there.
 
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
-    our own because engines take some names (``*``, ``^a.*$``) for patterns. ``kept`` are the names of all columns, if
-    they were asked for; number j of them comes along, as it is, as ``FIELD j``.
+    our own because engines take some names (``*``, ``^a.*$``) for patterns. ``kept`` are the names of columns that were
+    asked for besides; number j of them comes along, as it is, as ``FIELD j``.
     """
 
     frame: nw.LazyFrame[Any]
@@ -51,13 +51,13 @@ class Rows:
 
 
 def open_rows(
-    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool = False
+    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False
 ) -> Rows:
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
     A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
     file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it. With ``keep``, all columns
-    come along as they are.
+    come along as they are, or the one that it names.
     """
     names = _wanted(column)
     if isinstance(data, str | Path):
@@ -87,7 +87,24 @@ def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
     return names
 
 
-def _open_array(data: Any, names: list[str | None], keep: bool) -> Rows:
+def _kept(keep: bool | str, names: list[str], source: str) -> tuple[str, ...]:
+    if isinstance(keep, str):
+        return (_find_column(keep, names, source),)
+    return tuple(names) if keep else ()
+
+
+def column_names(data: Any) -> list[str]:
+    """The names of all columns, if they have any."""
+    if isinstance(data, str | Path):
+        files = find_files(Path(data))
+        return header_of(files) if files.is_text else list(pl.scan_parquet(files.paths[0], glob=False).collect_schema())
+    if isinstance(data, np.ndarray | list | tuple):
+        return []
+    frame = nw.from_native(data, allow_series=True)
+    return [] if isinstance(frame, nw.Series) else frame.collect_schema().names()
+
+
+def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
     try:
         array = np.asarray(data)
     except ValueError:
@@ -107,12 +124,12 @@ def _open_array(data: Any, names: list[str | None], keep: bool) -> Rows:
     return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
 
-def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool) -> Rows:
+def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str) -> Rows:
     schema = frame.collect_schema()
     columns = tuple(_find_column(name, schema.names(), source) for name in names)
     for column in columns:
         _check_type(column, schema[column])
-    kept = tuple(schema.names()) if keep else ()
+    kept = _kept(keep, schema.names(), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
     renamed = _renamed(frame, schema.names(), new)
     exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
@@ -142,7 +159,7 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     return value.cast(nw.Float64)
 
 
-def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool) -> Rows:
+def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
     source = f"The file {str(path)!r}"
     try:
         files = find_files(path)
@@ -150,8 +167,10 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool)
         if files.is_text:
             header = header_of(files)
             columns = tuple(_find_column(name, header, source) for name in names)
-            kept = tuple(header) if keep else ()
-            return Rows(nw.from_native(engine.text(files, columns, kept)).lazy(), columns, source, True, kept)
+            kept = _kept(keep, header, source)
+            frame = nw.from_native(engine.text(files, columns, kept)).lazy()
+            plain = tuple(name.replace('""', '"') for name in kept)  # a quote in a quoted name, which polars leaves
+            return Rows(frame, columns, source, True, plain)
         columns, every = _parquet_columns(files, names, keep)
         return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
     except EquinoiseError:
@@ -160,12 +179,14 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool)
         raise _said_by_engine(source, error) from None
 
 
-def _parquet_columns(files: Files, names: list[str | None], keep: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parquet_columns(
+    files: Files, names: list[str | None], keep: bool | str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns to count and those to read, which must have the same types in all the files."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
-    read = tuple(schemas[0]) if keep else columns
+    read = tuple(dict.fromkeys([*columns, *_kept(keep, list(schemas[0]), files.source)]))
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     return columns, read
 

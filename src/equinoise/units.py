@@ -69,6 +69,13 @@ def bag_table(bags: tuple[Bag, ...], cells: int) -> Floats:
     return table
 
 
+def bags_of_people(units: Ints, cells: Ints, times: Ints) -> list[Bag]:
+    """Everyone's bag, from lines by person and then cell."""
+    begins = np.flatnonzero(np.diff(units, prepend=-1))
+    lines = list(zip(cells.tolist(), times.tolist(), strict=True))
+    return [tuple(lines[a:b]) for a, b in zip(begins.tolist(), [*begins[1:].tolist(), len(lines)], strict=True)]
+
+
 def gather(grid: Grid, units: Ints, cells: Ints, times: Ints) -> UnitHistogram:
     """Bags and counts from lines that say how many rows a person (any number) has in a cell, in any order.
 
