@@ -516,7 +516,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(SECRET, style="dim")
 
 
-def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
+def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
     """The demo, told as a story."""
     console = _console()
     console.print(
@@ -532,3 +532,4 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
     console.print(
         "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
     )
+    console.print(f"All of this to look at, in a browser: {report}")
