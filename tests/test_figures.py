@@ -191,7 +191,9 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
 
     game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
     solution = equinoise.best_response(game)
-    assert "does not hold" in solution._repr_html_()
+    assert "Not everyone is protected." in solution._repr_html_()
+    assert "<td>yes, checked</td>" in solution._repr_html_()
+    assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
     assert solution.plot_losses().to_dict()["description"]
     assert solution.plot_cost().to_dict()
 
@@ -217,4 +219,4 @@ def test_people_with_several_rows_have_figures_too():
     single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
     assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
     assert "all rows of that one person" in single.public_promise
-    assert "<td>" in solution._repr_html_()
+    assert "Everyone is protected." in solution._repr_html_()

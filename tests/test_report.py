@@ -219,7 +219,7 @@ def test_what_the_command_cannot_say_is_said():
     made = equinoise.optimize(PEOPLE, epsilon=2, guarantee="worst-case", bounds=(0, 100), bins=21, base=[1.0] * 5)
     assert "--base BASE" in command(made)
     both = equinoise.optimize(
-        make_frame(), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=5, restarts=1,
+        make_frame(), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=11, restarts=1,
         per_axis=True,
     )  # fmt: skip
     assert "--scale-per-column" in command(both)

@@ -89,12 +89,13 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            bar.update(task, description=_round(state))
+            bar.update(task, description=round_in_words(state))
 
         yield seen
 
 
-def _round(state: Round) -> str:
+def round_in_words(state: Round) -> str:
+    """Where a solver is."""
     return state.note or f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
 
 
@@ -120,7 +121,7 @@ def comparing() -> Iterator[ComparisonProgress | None]:
             return
 
         def told(epsilon: float, method: str, state: Round | None) -> None:
-            note = _round(state) if state is not None else "under way"
+            note = round_in_words(state) if state is not None else "under way"
             seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), f"Epsilon {at_most(epsilon)}, {method}: {note}"))
 
         yield told
