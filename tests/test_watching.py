@@ -55,7 +55,12 @@ def test_the_bar_goes_away_when_work_fails(monkeypatch):
             last[:] = [html.data]
 
     monkeypatch.setattr("IPython.display.display", lambda html, display_id: Handle())
-    with pytest.raises(equinoise.BadInput), watching.showing(True) as seen:
-        seen(Round(0, 1, 0, np.zeros((1, 1), dtype=np.int64), "<b>"))
-        raise equinoise.BadInput("no")
+
+    def fail():
+        with watching.showing(True) as seen:
+            seen(Round(0, 1, 0, np.zeros((1, 1), dtype=np.int64), "<b>"))
+            raise equinoise.BadInput("no")
+
+    with pytest.raises(equinoise.BadInput):
+        fail()
     assert "<progress" not in last[0]
