@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import click
 
 from equinoise import __version__
+from equinoise.cli_explore import explore
 from equinoise.cli_reproduce import reproduce
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
 
@@ -508,6 +509,7 @@ def demo(as_json: bool) -> None:
         terminal.show_demo(mechanism, rows)
 
 
+cli.add_command(explore)
 cli.add_command(reproduce)
 
 

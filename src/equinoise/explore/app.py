@@ -1,0 +1,177 @@
+"""What the server answers: the page and its files, results as they come, a saved file, its report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing
+from functools import cache
+from importlib import import_module, resources
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+from starlette.routing import Route
+
+from equinoise.errors import BadInput, EquinoiseError, check
+from equinoise.explore.asked import SCALES
+from equinoise.explore.counted import Counted
+from equinoise.explore.guard import MOST_BODY, refuse, too_long
+from equinoise.explore.refusals import check_name, refusal
+from equinoise.explore.tabs import Message, Tabs
+
+FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+"""A report brings its own scripts; in a sandbox it can neither load nor send anything, nor ask this server."""
+
+
+class TooLong(Exception):
+    """More was sent than any page of ours sends."""
+
+
+def make_app(counted: Counted, tabs: Tabs, source: str) -> Starlette:
+    """The application; a guard must stand before it."""
+
+    async def page(request: Request) -> Response:
+        return HTMLResponse(_file("index.html"))
+
+    def file(request: Request) -> Response:
+        name = request.path_params["name"]
+        if name == "vega.js":
+            return Response(vega(), media_type="text/javascript")
+        if name not in FILES:
+            raise HTTPException(404)
+        return Response(_file(name), media_type=FILES[name])
+
+    async def facts(request: Request) -> Response:
+        return JSONResponse(_facts(counted, source))
+
+    async def solve(request: Request) -> Response:
+        given = await _body(request)
+        messages = tabs.solve(_tab(given), _dict(given, "settings"))
+        return StreamingResponse(_lines(messages), media_type="application/x-ndjson")
+
+    async def save(request: Request) -> Response:
+        given = await _body(request)
+        number, name = given.get("number"), check_name(given.get("name"))
+        check(isinstance(number, int), "number", "that of a result", number)
+        return await _last(tabs.save(_tab(given), number, name))  # type: ignore[arg-type]
+
+    async def report(request: Request) -> Response:
+        async with aclosing(tabs.report(check_name(request.path_params["name"]))) as messages:
+            async for kind, message in messages:
+                if kind == "report":
+                    return HTMLResponse(message["html"], headers={"Content-Security-Policy": REPORT_POLICY})
+        return refuse(request, 409, message["sentence"])
+
+    return Starlette(
+        routes=[
+            Route("/", page),
+            Route("/files/{name}", file),
+            Route("/facts", facts),
+            Route("/solve", solve, methods=["POST"]),
+            Route("/save", save, methods=["POST"]),
+            Route("/report/{name}", report),
+        ],
+        exception_handlers={EquinoiseError: _sorry, TooLong: _too_long, HTTPException: _missing, Exception: _sorry},
+    )
+
+
+def _facts(counted: Counted, source: str) -> dict[str, Any]:
+    """What the page needs to know before anything is worked out."""
+    axis = counted.axis
+    return {
+        "column": axis.name,
+        "source": source,
+        "people": counted.people,
+        "low": axis.low,
+        "high": axis.high,
+        "public_bounds": counted.public_bounds,
+        "bins": list(counted.bins),
+        "scales": list(SCALES),
+        "warnings": list(counted.warnings),
+    }
+
+
+async def _lines(messages: AsyncGenerator[Message]) -> AsyncIterator[bytes]:
+    """Messages as lines of JSON, each as soon as it is there. A refusal is one of them."""
+    async with aclosing(messages):
+        try:
+            async for kind, message in messages:
+                yield _line(kind, message)
+        except EquinoiseError as error:
+            yield _line("refused", refusal(error))
+
+
+def _line(kind: str, message: dict[str, Any]) -> bytes:
+    return json.dumps({"kind": kind, **message}, allow_nan=False).encode() + b"\n"
+
+
+async def _last(messages: AsyncGenerator[Message]) -> Response:
+    """The one message that matters of a short piece of work."""
+    async with aclosing(messages):
+        async for kind, message in messages:
+            if kind != "note":
+                return JSONResponse({"kind": kind, **message}, 200 if kind == "saved" else 409)
+    raise AssertionError("a worker always answers")
+
+
+async def _body(request: Request) -> dict[str, Any]:
+    """A request's JSON object; a length that was not said is counted."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            raise TooLong
+    try:
+        given = json.loads(body)
+    except (ValueError, RecursionError):
+        raise BadInput("What was sent is not JSON.") from None
+    if not isinstance(given, dict):
+        raise BadInput("What was sent is not a JSON object.")
+    return given
+
+
+def _tab(given: dict[str, Any]) -> str:
+    tab = given.get("tab")
+    check(isinstance(tab, str) and 0 < len(tab) <= 100, "tab", "a name of at most 100 letters", tab)
+    return str(tab)
+
+
+def _dict(given: dict[str, Any], name: str) -> dict[str, Any]:
+    found = given.get(name)
+    check(isinstance(found, dict), name, "a JSON object", found)
+    assert isinstance(found, dict)
+    return found
+
+
+def _sorry(request: Request, error: Exception) -> Response:
+    return refuse(request, 400 if isinstance(error, EquinoiseError) else 500, refusal(error)["sentence"])
+
+
+def _too_long(request: Request, error: Exception) -> Response:
+    return too_long(request)
+
+
+def _missing(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    return refuse(request, status, "There is nothing at this address.")
+
+
+@cache
+def _file(name: str) -> bytes:
+    return resources.files("equinoise.explore").joinpath("page", name).read_bytes()
+
+
+@cache
+def vega() -> str:
+    """Vega, Vega-Lite and Vega-Embed, which come with vl-convert: nothing is fetched."""
+    alt: Any = import_module("altair")
+    converter: Any = import_module("vl_convert")
+    return str(converter.javascript_bundle(vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])))

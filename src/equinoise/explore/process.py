@@ -1,0 +1,44 @@
+"""How workers start: as copies of a process that has imported everything, so that a new one is there at once."""
+
+from __future__ import annotations
+
+import multiprocessing
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from equinoise.explore.counted import Counted
+
+WORKER = "equinoise.explore.worker"
+
+
+def _context() -> Any:
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")  # there are no copies: a worker starts afresh
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([WORKER])
+    return context
+
+
+def get_ready() -> None:
+    """Have everything imported, which takes seconds, while this process does something else."""
+    if _context().get_start_method() == "forkserver":
+        from multiprocessing.forkserver import ensure_running
+
+        ensure_running()
+
+
+def start_worker(counted: Counted, folder: Path) -> tuple[Any, Connection]:
+    """A process and the line to it. It ends when the line is closed, or with this process."""
+    context = _context()
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_run, args=(theirs, counted, folder), daemon=True)
+    process.start()
+    theirs.close()
+    return process, ours
+
+
+def _run(connection: Connection, counted: Counted, folder: Path) -> None:
+    from equinoise.explore.worker import work
+
+    work(connection, counted, folder)
