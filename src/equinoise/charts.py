@@ -92,7 +92,7 @@ def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool = F
     path = Path(path)
     check_picture(path)
     chart = comparison_chart(comparison)
-    write_whole(path, [_rendered(chart, path.suffix.lower())], mode=0o600, force=force)
+    write_whole(path, [rendered(chart, path.suffix.lower())], mode=0o600, force=force)
 
 
 def comparison_chart(comparison: Comparison) -> Any:
@@ -154,7 +154,7 @@ def plot_costs(mechanism: Mechanism, costs: list[dict[str, float]], path: str | 
     """Save the picture of how cost grows to a file that only its owner can read."""
     path = Path(path)
     check_picture(path)
-    write_whole(path, [_rendered(cost_chart(mechanism, costs), path.suffix.lower())], mode=0o600, force=force)
+    write_whole(path, [rendered(cost_chart(mechanism, costs), path.suffix.lower())], mode=0o600, force=force)
 
 
 def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
@@ -199,7 +199,7 @@ def plot_end_to_end(found: Audit, path: str | Path, *, force: bool = False) -> N
     """Save the picture of an end-to-end audit to a file that only its owner can read."""
     path = Path(path)
     check_picture(path)
-    write_whole(path, [_rendered(end_to_end_chart(found), path.suffix.lower())], mode=0o600, force=force)
+    write_whole(path, [rendered(end_to_end_chart(found), path.suffix.lower())], mode=0o600, force=force)
 
 
 def end_to_end_chart(found: Audit) -> Any:
@@ -270,10 +270,11 @@ def _description(comparison: Comparison) -> str:
 
 def svg(chart: Any) -> str:
     """A chart with a title and a description, as SVG that says both."""
-    return _rendered(chart, ".svg").decode()
+    return rendered(chart, ".svg").decode()
 
 
-def _rendered(chart: Any, suffix: str) -> bytes:
+def rendered(chart: Any, suffix: str) -> bytes:
+    """A chart with a title and a description as the content of a .html, .svg or .png file."""
     if suffix == ".html":
         return _page(chart).encode()
     if suffix == ".svg":

@@ -78,9 +78,24 @@ class FixedNoise(Mechanism):
     ) -> FixedNoise:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
+        made = cls.unchecked(solution, draws=draws, budget=budget, measured=measured, settings=settings)
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def unchecked(
+        cls,
+        solution: Solution,
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        measured: Measured | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> FixedNoise:
+        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
         game = solution.game
         cells, scales = game.groups(solution.profile)
-        made = cls(
+        return cls(
             grid=game.histogram.grid,
             noise=game.kernel.noise,
             scales=game.kernel.scales,
@@ -98,8 +113,6 @@ class FixedNoise(Mechanism):
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
         )
-        made._require_certificate()
-        return made
 
     @classmethod
     def from_document(cls, document: storage.FixedNoiseDocument, weights: Ints, shared: dict[str, Any]) -> FixedNoise:
@@ -161,6 +174,10 @@ class FixedNoise(Mechanism):
         if self.budget is None or draws == 0:
             return draws * self.epsilon
         return self.accountant.worst(draws, self.budget.delta)
+
+    def promised_cost(self, draws: int) -> float:
+        """What is promised of so many draws by what is public alone: with a budget, no less than all of them cost."""
+        return draws * self.target if self.budget is None else self.budget.epsilon
 
     def declared(self, draws: int) -> str:
         """The same, as a sentence says it."""
@@ -232,28 +249,33 @@ class FixedNoise(Mechanism):
         """The epsilon that was asked for."""
         return self.epsilon if self.measured is None else self.measured.target
 
-    def _one_draw(self) -> str:
+    def _one_draw(self, *, public: bool) -> str:
+        who = "each person" if public else f"each of the {self.total_people:,} people"
         if self.measured is not None:
+            worst = self.measured.target if public else self.measured.worst
             return (
-                f"End-to-end tier, measured for this dataset: for each of the {self.total_people:,} people in it, the "
-                f"privacy loss of one draw is {within(self.measured.worst, 0)} (asked for: "
+                f"End-to-end tier, measured for this dataset: for {who} in it, the "
+                f"privacy loss of one draw is {within(worst, 0)} (asked for: "
                 f"{at_most(self.measured.target)}), between the data with them and with that one person removed, the "
                 f"noise worked out again without them ({SECRET_SIZE})."
             )
-        if self.order is None:
-            loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
-        else:
+        if self.order is not None:
             loss = f"the Renyi divergence of order {self.order:g} of one draw is {within(self.epsilon, 0)}"
+        elif public and self.budget is not None:  # how much of it one draw may cost was worked out from the data
+            loss = f"the privacy loss of one draw is {within(self.budget.epsilon, self.budget.delta)}"
+        else:
+            loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
         return (
-            f"Fixed-noise tier: for each of the {self.total_people:,} people in this dataset, {loss}, between the data "
+            f"Fixed-noise tier: for {who} in this dataset, {loss}, between the data "
             f"with them and with that one person removed, everyone else's noise held fixed ({SECRET_SIZE})."
         )
 
-    def _caveat(self) -> str:
+    def _caveat(self, *, public: bool) -> str:
         if self.measured is not None:
+            fixed = f" With everyone else's noise fixed, {at_most(self.epsilon)} is certified."
             return (
                 " This is a measurement and not differential privacy: other datasets, and people who are not in this "
-                f"one, are promised nothing. With everyone else's noise fixed, {at_most(self.epsilon)} is certified."
+                f"one, are promised nothing.{'' if public else fixed}"
             )
         return (
             " This is per-instance and not differential privacy: without that person the game would have chosen other "

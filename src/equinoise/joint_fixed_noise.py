@@ -41,9 +41,23 @@ class JointFixedNoise(FixedNoise):
     ) -> JointFixedNoise:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
+        made = cls.unchecked_jointly(solution, draws=draws, budget=budget, settings=settings)
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def unchecked_jointly(
+        cls,
+        solution: Solution[JointGame],
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> JointFixedNoise:
+        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
         game = solution.game
         positions, scales = game.groups(solution.profile)
-        made = cls(
+        return cls(
             grid=game.histogram.grid,
             noise=game.kernel.noise,
             scales=game.kernel.scales,
@@ -58,8 +72,6 @@ class JointFixedNoise(FixedNoise):
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
         )
-        made._require_certificate()
-        return made
 
     @classmethod
     def from_joint_document(
@@ -130,13 +142,17 @@ class JointFixedNoise(FixedNoise):
         """How close the output is to the original: jointly, column by column, and the loss of correlation."""
         return joint_metrics(self.original, self.output, self.grid.axes)
 
-    def baseline(self) -> dict[str, Any]:
-        """The same for the Laplace mechanism on every column, with epsilon shared out evenly among them."""
+    def laplace_output(self) -> Floats:
+        """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
         q = self.original.reshape(self.grid.shape)
         for number, axis in enumerate(self.grid.axes):
             rows = baselines.laplace_rows(axis, self.epsilon / len(self.grid.axes))
             q = np.moveaxis(np.tensordot(q, rows, axes=(number, 0)), -1, number)
-        return joint_metrics(self.original, q.ravel(), self.grid.axes)
+        return q.ravel()
+
+    def baseline(self) -> dict[str, Any]:
+        """The metrics of that."""
+        return joint_metrics(self.original, self.laplace_output(), self.grid.axes)
 
 
 def scale_names(mechanism: JointFixedNoise) -> list[str]:

@@ -22,6 +22,7 @@ from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
 from equinoise.privacy import QUANTILES, quantiles
+from equinoise.shown import Shown
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
@@ -33,7 +34,7 @@ def check_draws(draws: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Mechanism(ABC):
+class Mechanism(Shown, ABC):
     """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
 
     ``budget``, if there is one, is for all draws that are allowed together. Make one with :func:`equinoise.optimize`,
@@ -51,6 +52,9 @@ class Mechanism(ABC):
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
+
+    def _shown_mechanism(self) -> Mechanism:
+        return self
 
     @property
     @abstractmethod
@@ -184,6 +188,10 @@ class Mechanism(ABC):
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
 
     @abstractmethod
+    def promised_cost(self, draws: int) -> float:
+        """What is promised of so many draws by what is public alone: never less than :meth:`cost`."""
+
+    @abstractmethod
     def declared(self, draws: int) -> str:
         """The same, as a sentence says it."""
 
@@ -242,28 +250,39 @@ class Mechanism(ABC):
         """How close the output is to the original."""
         return metrics(self.original, self.output, self.grid.axis.midpoints())
 
+    def laplace_output(self) -> Floats:
+        """What the Laplace mechanism would release on the same grid at the epsilon that was asked for."""
+        return baselines.laplace_output(self.original, self.grid.axis, self.target)
+
     def baseline(self) -> dict[str, Any]:
-        """The same for the Laplace mechanism on the same grid at the epsilon that was asked for."""
-        q = baselines.laplace_output(self.original, self.grid.axis, self.target)
-        return metrics(self.original, q, self.grid.axis.midpoints())
+        """The metrics of that."""
+        return metrics(self.original, self.laplace_output(), self.grid.axis.midpoints())
 
     @property
     def promise(self) -> str:
         """What is promised, in one standard sentence and what must be said with it."""
+        return self._promise(public=False)
+
+    @property
+    def public_promise(self) -> str:
+        """The same with nothing in it that was worked out from the data: fit for whoever may not see the data."""
+        return self._promise(public=True)
+
+    def _promise(self, *, public: bool) -> str:
         if self.budget is None:
             together = self.declared(self.draws)
         else:
             together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
         several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
         bounds = "" if self.settings.get("public_bounds") else " " + NOT_PRIVATE
-        return f"{self._one_draw()}{several}{self._caveat()}{bounds}"
+        return f"{self._one_draw(public=public)}{several}{self._caveat(public=public)}{bounds}"
 
     @abstractmethod
-    def _one_draw(self) -> str:
+    def _one_draw(self, *, public: bool) -> str:
         """The standard sentence: tier, neighbours, one draw, delta."""
 
     @abstractmethod
-    def _caveat(self) -> str:
+    def _caveat(self, *, public: bool) -> str:
         """What the promise is not."""
 
     def summary(self) -> dict[str, Any]:

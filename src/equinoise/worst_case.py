@@ -157,6 +157,10 @@ class WorstCase(Mechanism):
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
         return bounded_range_cost(self.epsilon, draws, 0.0 if self.budget is None else self.budget.delta)
 
+    def promised_cost(self, draws: int) -> float:
+        """The same: the theorem knows nothing of the data."""
+        return self.cost(draws)
+
     def declared(self, draws: int) -> str:
         """The same, as a sentence says it."""
         if self.budget is not None:
@@ -220,14 +224,14 @@ class WorstCase(Mechanism):
         """Everyone, by the theorem that the certificate checks."""
         return self.total_people if self.certificate().holds else 0
 
-    def _one_draw(self) -> str:
+    def _one_draw(self, *, public: bool) -> str:
         return (
             "Worst-case tier: for every dataset of at least one person within the bounds, the privacy loss of one draw "
             f"is {within(self.epsilon, 0)}, between the data with a person and with that one person removed, or added "
             f"({SECRET_SIZE})."
         )
 
-    def _caveat(self) -> str:
+    def _caveat(self, *, public: bool) -> str:
         base = "" if self.base is None else ", provided that the base distribution was not taken from the data"
         return f" This is differential privacy: the weights are worked out again without that person{base}."
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 from typing_extensions import TypeVar
 
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
+from equinoise.shown import Shown
+
+if TYPE_CHECKING:
+    from equinoise.mechanism import Mechanism
 
 G = TypeVar("G", bound=Game | JointGame, default=Game)
 """The kind of game: on one axis unless another is said."""
@@ -27,7 +31,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Solution(Generic[G]):
+class Solution(Shown, Generic[G]):
     """A profile of a game, and how it was found.
 
     ``least_epsilon`` is the smallest worst loss of everyone at the largest scale and of the profiles at which runs
@@ -42,6 +46,15 @@ class Solution(Generic[G]):
     seconds: float
     least_epsilon: float
     settings: dict[str, Any] = field(default_factory=dict)
+
+    def _shown_mechanism(self) -> Mechanism:
+        """As a mechanism for one draw that may not hold: only to be looked at."""
+        from equinoise.fixed_noise import FixedNoise
+        from equinoise.joint_fixed_noise import JointFixedNoise
+
+        if isinstance(self.game, JointGame):
+            return JointFixedNoise.unchecked_jointly(cast("Solution[JointGame]", self))
+        return FixedNoise.unchecked(cast("Solution[Game]", self))
 
     @property
     def protected(self) -> int:

@@ -1,0 +1,102 @@
+"""What draws cost together, as there are more of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from equinoise.errors import at_most
+from equinoise.figures import theme
+from equinoise.figures.figure import Figure, altair
+from equinoise.figures.ticks import log_domain, log_ticks
+from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import Mechanism
+
+DRAWS = (1, 3, 10, 30, 100, 300)
+SERIES = {"added_up": "losses added up", "worst": "worst person", "median": "median person"}
+LOOKS = {
+    "losses added up": (theme.COLOURS[theme.ORIGINAL], "square"),
+    "worst person": (theme.COLOURS[theme.LAPLACE], "diamond"),
+    "median person": (theme.COLOURS[theme.RELEASED], "circle"),
+    "promised": (theme.COLOURS[theme.RELEASED], "circle"),
+}
+
+
+def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequence[dict[str, float]] = ()) -> Figure:
+    """The worst and the median person's cost, and what adding up gives, for so many ``draws``.
+
+    ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
+    """
+    costs = costs or mechanism.costs(draws or _usual(mechanism))
+    points = [
+        {"draws": row["draws"], "who": name, "epsilon": row[key]}
+        for row in costs
+        for key, name in SERIES.items()
+        if 0 < row[key] < math.inf
+    ]
+    words = "; ".join(
+        f"{_draws(int(row['draws']))}: worst {at_most(row['worst'])}, median {at_most(row['median'])}" for row in costs
+    )
+    delta = f"Except with probability delta = {costs[0]['delta']:g}. " if costs[0]["delta"] > 0 else ""
+    caption = f"What draws cost together, everyone's own figure. {delta}{_how(mechanism)} {_allowed(mechanism)}"
+    header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
+    rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
+    title = f"What draws of {mechanism.grid.name} cost together"
+    return Figure("cost", title, caption, f"{words}.", (_chart(points),), header, rows)
+
+
+def promised_cost(mechanism: Mechanism, draws: Sequence[int] | None = None) -> Figure:
+    """The same from what is promised alone, with nothing in it that was worked out from the data."""
+    rows = [(many, mechanism.promised_cost(many)) for many in draws or _usual(mechanism) if many <= mechanism.draws]
+    points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
+    words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
+    caption = f"What is promised of so many draws, whoever is in the data. {_allowed(mechanism)}"
+    return Figure(
+        "cost", "What is promised of several draws", caption, f"{words}.", (_chart(points),), ("draws", "promised"),
+        [(many, at_most(value)) for many, value in rows], public=True,
+    )  # fmt: skip
+
+
+def _draws(many: int) -> str:
+    return f"{many:,} draw{'' if many == 1 else 's'}"
+
+
+def _usual(mechanism: Mechanism) -> list[int]:
+    return sorted({*DRAWS, mechanism.draws})
+
+
+def _allowed(mechanism: Mechanism) -> str:
+    return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
+
+
+def _how(mechanism: Mechanism) -> str:
+    if not isinstance(mechanism, FixedNoise):
+        return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+    if mechanism.measured is not None:
+        return "Measured losses add up."
+    return (
+        "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
+        "rounded upwards; the median is a quick upper bound."
+    )
+
+
+def _chart(points: list[dict[str, Any]]) -> Any:
+    alt = altair()
+    heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
+    there = {point["who"] for point in points}
+    names = [name for name in LOOKS if name in there]
+    colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
+    shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
+        y=alt.Y("epsilon:Q", title="epsilon").scale(type="log", domain=log_domain(heights), nice=False)
+        .axis(values=log_ticks(heights), format="~g"),
+        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+        tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", format=".4~g")],
+    )  # fmt: skip
+    marks = base.mark_point(filled=True, size=65).encode(
+        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
+    )
+    return alt.layer(base.mark_line(strokeWidth=1.8), marks.add_params(shown)).properties(height=theme.HEIGHT)

@@ -1,0 +1,126 @@
+"""What is released beside what was there, and beside what the Laplace mechanism would release."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from equinoise.figures import theme
+from equinoise.figures.figure import Figure, altair
+from equinoise.figures.shares import edges, of_column
+from equinoise.figures.theme import LAPLACE, ORIGINAL, RELEASED
+from equinoise.grid import Floats
+from equinoise.mechanism import Mechanism
+from equinoise.metrics import tv
+
+MOST_ROWS = 200
+"""In the table behind a map: the cells with most people."""
+
+
+def distribution(mechanism: Mechanism) -> Figure:
+    """Lines for one column; maps for two; lines for each of more."""
+    grid = mechanism.grid
+    three = {ORIGINAL: mechanism.original, RELEASED: mechanism.output, LAPLACE: mechanism.laplace_output()}
+    p = three[ORIGINAL]
+    words = (
+        f"What is released differs from the original by a total variation of {tv(p, three[RELEASED]):.4g} (of at most "
+        f"1), the Laplace mechanism at the same epsilon by {tv(p, three[LAPLACE]):.4g}."
+    )
+    title = f"Original and released distribution of {grid.name}"
+    if len(grid.axes) == 2:
+        caption = (
+            "How likely each cell is, in the data, in one draw, and in one draw of the Laplace mechanism at the same "
+            "epsilon, shared out among the columns. All maps have the same colours, on a square-root scale."
+        )
+        rows = _most_people(mechanism, three)
+        names = tuple(axis.name for axis in grid.axes)
+        header = (*names, *(f"{name} (probability)" for name in three))
+        return Figure("distribution", title, caption, words, _maps(mechanism, three), header, rows)
+    caption = (
+        "How likely each bin is, in the data (area), in one draw (line), and in one draw of the Laplace mechanism at "
+        "the same epsilon (dashed). Click on a name to see it alone."
+    )
+    several, panels, table = len(grid.axes) > 1, [], []
+    for number, axis in enumerate(grid.axes):
+        each = {name: of_column(values, grid, number) for name, values in three.items()}
+        at, middles = edges(axis), axis.midpoints()
+        points = [
+            {"value": x, "low": low, "high": high, **dict(zip(each, shares, strict=True))}
+            for x, low, high, *shares in zip(
+                middles.tolist(), at[:-1].tolist(), at[1:].tolist(), *(v.tolist() for v in each.values()), strict=True
+            )
+        ]
+        panels.append(_lines(points, axis.name, number))
+        first = (axis.name,) if several else ()
+        table += [(*first, point["low"], point["high"], *(point[name] for name in three)) for point in points]
+    header = (*(("column",) if several else ()), "from", "to", *three)
+    return Figure("distribution", title, caption, words, tuple(panels), header, table)
+
+
+def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
+    alt = altair()
+    names = list(theme.COLOURS)
+    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
+    base = alt.Chart(alt.Data(values=points))
+    x = alt.X("value:Q", title=name).scale(zero=False, nice=False).axis(grid=False, tickCount=6)
+    three = base.transform_fold(names, as_=["what", "probability"]).encode(
+        x=x,
+        y=alt.Y("probability:Q", title="probability").axis(tickCount=5, format="~g").stack(None),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=list(theme.COLOURS.values())),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+    )
+    area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(interpolate="step", fillOpacity=0.55)
+    lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step", strokeWidth=1.8)
+    lines = lines.encode(
+        strokeDash=alt.StrokeDash("what:N", title=None, sort=names).scale(
+            domain=names, range=list(theme.DASHES.values())
+        )
+    )
+    tips = [alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g")]
+    tips += [alt.Tooltip(f"{each}:Q", format=".4~g") for each in names]
+    bars = base.mark_rect(opacity=0).encode(
+        x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT), tooltip=tips
+    )  # nothing to see: all of a bin answers to the pointer
+    return alt.layer(area, lines.add_params(shown), bars).properties(height=theme.HEIGHT)
+
+
+def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
+    alt = altair()
+    across, up = mechanism.grid.axes
+    highest = max(float(values.max()) for values in three.values())
+    xs, ys = edges(across), edges(up)
+    panels = []
+    for name, values in three.items():
+        points = [
+            {"x": xs[i], "x2": xs[i + 1], "y": ys[j], "y2": ys[j + 1], "p": float(f"{share:.4g}")}
+            for (i, j), share in np.ndenumerate(values.reshape(mechanism.grid.shape))
+            if share > 0
+        ]
+        tips = [alt.Tooltip(field, title=title, format=".5~g") for field, title in (
+            ("x:Q", f"{across.name} from"), ("x2:Q", "to"), ("y:Q", f"{up.name} from"), ("y2:Q", "to"),
+            ("p:Q", "probability"),
+        )]  # fmt: skip
+        chart = alt.Chart(alt.Data(values=points)).mark_rect(strokeWidth=0.7).encode(
+            x=alt.X("x:Q", title=across.name).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
+            x2="x2:Q",
+            y=alt.Y("y:Q", title=up.name).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
+            y2="y2:Q",
+            color=alt.Color("p:Q", title="probability").scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest])
+            .legend(format="~g", gradientLength=160, tickCount=4),
+            stroke=alt.Stroke("p:Q", legend=None).scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest]),
+            tooltip=tips,
+        )  # fmt: skip
+        panels.append(chart.properties(title=alt.TitleParams(name, fontSize=13), height=theme.HEIGHT))
+    return tuple(panels)
+
+
+def _most_people(mechanism: Mechanism, three: dict[str, Floats]) -> list[tuple[Any, ...]]:
+    order = np.argsort(-three[ORIGINAL], kind="stable")[:MOST_ROWS]
+    middles = [axis.midpoints() for axis in mechanism.grid.axes]
+    places = mechanism.grid.bins_of(order)
+    return [
+        (*(float(middles[d][b]) for d, b in enumerate(place)), *(float(values[cell]) for values in three.values()))
+        for cell, place in zip(order.tolist(), places.tolist(), strict=True)
+        if three[ORIGINAL][cell] > 0
+    ]

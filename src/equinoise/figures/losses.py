@@ -1,0 +1,127 @@
+"""Everyone's loss of one draw, by where they are; and the people hardest to protect."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from equinoise.errors import at_most
+from equinoise.figures import theme
+from equinoise.figures.figure import Figure, altair
+from equinoise.figures.shares import bins_of_groups, edges, per_bin
+from equinoise.figures.ticks import log_domain, log_ticks
+from equinoise.fixed_noise import FixedNoise
+from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
+from equinoise.mechanism import Mechanism
+from equinoise.worst_case import WorstCase
+
+WORST, AVERAGE = "worst person", "average person"
+HARDEST = 10
+
+
+def losses(mechanism: Mechanism) -> Figure:
+    """The worst and the average loss of the people in each bin, against what one draw is to stay within."""
+    panels, table = [], []
+    several, each = len(mechanism.grid.axes) > 1, mechanism.losses()
+    for number, axis in enumerate(mechanism.grid.axes):
+        bins = bins_of_groups(mechanism, number)
+        occupied, people, means, largest = per_bin(bins, mechanism.groups()[1], each)
+        at, middles = edges(axis), axis.midpoints()
+        rows = [
+            (float(at[b]), float(at[b + 1]), many, worst, mean)
+            for b, many, worst, mean in zip(
+                occupied.tolist(), people.tolist(), largest.tolist(), means.tolist(), strict=True
+            )
+        ]
+        points = [
+            {"value": float(middles[b]), "low": low, "high": high, "people": many, "what": what, "loss": value}
+            for b, (low, high, many, *pair) in zip(occupied.tolist(), rows, strict=True)
+            for what, value in zip((WORST, AVERAGE), pair, strict=True)
+            if 0 < value < math.inf
+        ]
+        panels.append(_points(points, axis.name, line_of(mechanism), number))
+        table += [(*((axis.name,) if several else ()), *row) for row in rows]
+    header = (*(("column",) if several else ()), "from", "to", "people", WORST, AVERAGE)
+    title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
+    shares = mechanism.loss_quantiles()
+    words = f"Half of the people are within {at_most(shares['0.5'])}, everyone within {at_most(shares['1'])}."
+    infinite = int(mechanism.groups()[1][np.isinf(each)].sum())
+    if infinite:
+        words += f" For {infinite:,} people the loss is infinite, and not drawn."
+    return Figure("losses", title, _caption(mechanism), words, tuple(panels), header, table)
+
+
+def line_of(mechanism: Mechanism) -> float | None:
+    """The loss that everyone is to stay within, if it is a loss that is bounded."""
+    bounded = not isinstance(mechanism, FixedNoise) or (mechanism.delta == 0 and mechanism.order is None)
+    return mechanism.epsilon if bounded else None
+
+
+def _caption(mechanism: Mechanism) -> str:
+    if isinstance(mechanism, WorstCase):
+        how = "The weights are worked out again without that person"
+        if mechanism.losses_by_theorem:
+            how = "There are too many bins to work losses out, so what the theorem allows is shown for everyone"
+    else:
+        how = "Everyone else's noise is held fixed"
+    line = line_of(mechanism)
+    what = f"The dashed line is what nobody may exceed, {at_most(line)}." if line is not None else (
+        "What is bounded here is not the loss itself, so there is no line."
+    )  # fmt: skip
+    return f"How much one person's presence can show in one draw. {how}. {what}"
+
+
+def _points(points: list[dict[str, Any]], name: str, line: float | None, number: int) -> Any:
+    alt = altair()
+    names, heights = [WORST, AVERAGE], [point["loss"] for point in points] + ([] if line is None else [line])
+    colours = [theme.COLOURS[theme.LAPLACE], theme.COLOURS[theme.RELEASED]]
+    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
+    tips = [
+        alt.Tooltip("what:N", title="who"), alt.Tooltip("low:Q", title="from", format=".6~g"),
+        alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
+        alt.Tooltip("loss:Q", format=".4~g"),
+    ]  # fmt: skip
+    marks = alt.Chart(alt.Data(values=points)).mark_point(filled=True).encode(
+        x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
+        y=alt.Y("loss:Q", title="loss of one draw").scale(type="log", domain=log_domain(heights), nice=False)
+            .axis(values=log_ticks(heights), format="~g"),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
+        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["diamond", "circle"]),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+        size=alt.Size("what:N", legend=None).scale(domain=names, range=[110, 40]),  # both seen where they agree
+        tooltip=tips,
+    ).add_params(shown)  # fmt: skip
+    if line is None:
+        return marks.properties(height=theme.HEIGHT)
+    rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4]).encode(y="line:Q")
+    return alt.layer(rule, marks).properties(height=theme.HEIGHT)
+
+
+def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+    """The groups of people with the largest losses: where they are, how many, which scale they need."""
+    each, (cells, people) = mechanism.losses(), mechanism.groups()
+    order = np.argsort(-each, kind="stable")[:most].tolist()
+    axes, places = mechanism.grid.axes, mechanism.grid.bins_of(cells)
+    scales = _scales(mechanism)
+    rows = []
+    for group in order:
+        where = [
+            f"{low:.5g} to {low + axis.width:.5g}"
+            for axis, low in ((axis, float(edges(axis)[b])) for axis, b in zip(axes, places[group], strict=True))
+        ]
+        own = () if scales is None else (scales[group],)
+        rows.append((*where, int(people[group]), *own, at_most(float(each[group]))))
+    header = (*(axis.name for axis in axes), "people", *(() if scales is None else ("scale of their noise",)), "loss")
+    return header, rows
+
+
+def _scales(mechanism: Mechanism) -> list[str] | None:
+    if isinstance(mechanism, JointFixedNoise):
+        names = scale_names(mechanism)
+    elif isinstance(mechanism, FixedNoise):
+        names = [f"{scale * mechanism.grid.axis.range:.4g}" for scale in mechanism.scales]
+    else:
+        return None
+    return [names[index] for index in mechanism.scale_indices.tolist()]

@@ -1,0 +1,109 @@
+"""How much noise people get, by where they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from equinoise.figures import theme
+from equinoise.figures.figure import Figure, altair
+from equinoise.figures.shares import bins_of_groups, edges, laplace_noise, noise_of_groups, per_bin
+from equinoise.figures.theme import LAPLACE
+from equinoise.figures.ticks import symlog_ticks
+from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import Mechanism
+
+OWN = "this mechanism"
+
+
+def noise(mechanism: Mechanism) -> Figure:
+    """Average noise bin by bin, beside the Laplace mechanism's; without noise, what weights do to each bin."""
+    return _noise(mechanism) if isinstance(mechanism, FixedNoise) else _changes(mechanism)
+
+
+def _noise(mechanism: FixedNoise) -> Figure:
+    panels, table, words = [], [], []
+    several = len(mechanism.grid.axes) > 1
+    for number, axis in enumerate(mechanism.grid.axes):
+        bins = bins_of_groups(mechanism, number)
+        occupied, people, means, _ = per_bin(bins, mechanism.people, noise_of_groups(mechanism, number))
+        others = laplace_noise(mechanism, number, occupied)
+        at, middles = edges(axis), axis.midpoints()
+        rows = [
+            (float(at[b]), float(at[b + 1]), many, own, other)
+            for b, many, own, other in zip(
+                occupied.tolist(), people.tolist(), means.tolist(), others.tolist(), strict=True
+            )
+        ]
+        points = [
+            {"value": float(middles[b]), "low": low, "high": high, "people": many, "what": what, "noise": value}
+            for b, (low, high, many, *pair) in zip(occupied.tolist(), rows, strict=True)
+            for what, value in zip((OWN, LAPLACE), pair, strict=True)
+        ]
+        panels.append(_points(points, axis.name, axis.width, number))
+        table += [(*((axis.name,) if several else ()), *row) for row in rows]
+        average = float(people @ means) / mechanism.total_people
+        words.append(
+            f"{axis.name}: {average:.3g} on average over all people and {means.max():.3g} in the bin with most, the "
+            f"Laplace mechanism's {float(people @ others) / mechanism.total_people:.3g}"
+        )
+    caption = (
+        "How far from their own bin the people of each bin come out in a draw of theirs (root of the mean square, in "
+        "the column's units), averaged over them; and how far with the Laplace mechanism. Close to zero the scale is "
+        "even, above one bin's width logarithmic."
+    )
+    header = (*(("column",) if several else ()), "from", "to", "people", OWN, LAPLACE)
+    title = f"Average noise of the people in each bin of {mechanism.grid.name}"
+    return Figure("noise", title, caption, f"{'; '.join(words)}.", tuple(panels), header, table)
+
+
+def _points(points: list[dict[str, Any]], name: str, width: float, number: int) -> Any:
+    alt = altair()
+    names = [OWN, LAPLACE]
+    colours = [theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE]]
+    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
+    tips = [
+        alt.Tooltip("what:N", title="noise of"), alt.Tooltip("low:Q", title="from", format=".6~g"),
+        alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
+        alt.Tooltip("noise:Q", format=".4~g"),
+    ]  # fmt: skip
+    return alt.Chart(alt.Data(values=points)).mark_point(filled=True, size=55).encode(
+        x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
+        y=alt.Y("noise:Q", title=f"noise ({name})").scale(type="symlog", constant=width)
+        .axis(values=symlog_ticks([point["noise"] for point in points], width)),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
+        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+        tooltip=tips,
+    ).add_params(shown).properties(height=theme.HEIGHT)  # fmt: skip
+
+
+def _changes(mechanism: Mechanism) -> Figure:
+    """For the worst-case tier, which gives nobody noise of their own."""
+    alt = altair()
+    axis, changes = mechanism.grid.axis, mechanism.output - mechanism.original
+    at, middles = edges(axis), axis.midpoints()
+    points = [
+        {"value": float(middles[b]), "low": float(at[b]), "high": float(at[b + 1]), "change": float(changes[b])}
+        for b in range(axis.bins)
+        if mechanism.output[b] > 0
+    ]
+    tips = [
+        alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g"),
+        alt.Tooltip("change:Q", format="+.4~g"),
+    ]  # fmt: skip
+    chart = alt.Chart(alt.Data(values=points)).mark_bar(color=theme.COLOURS[theme.RELEASED]).encode(
+        x=alt.X("low:Q", title=axis.name).scale(zero=False, nice=False).axis(grid=False, tickCount=6),
+        x2="high:Q",
+        y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
+        tooltip=tips,
+    ).properties(height=theme.HEIGHT)  # fmt: skip
+    most = max(points, key=lambda point: abs(point["change"]))
+    return Figure(
+        "noise", f"What the rule changes in each bin of {mechanism.grid.name}",
+        "Nobody has noise of their own in this tier: a public rule adds a little weight to every bin within the bounds "
+        "and takes weight from bins where single people would show. The probability of a bin in a draw, minus the "
+        "share of people in it.",
+        f"The largest change is {most['change']:+.3g}, from {most['low']:.5g} to {most['high']:.5g}.",
+        (chart,), ("from", "to", "change of probability"),
+        [(point["low"], point["high"], point["change"]) for point in points],
+    )  # fmt: skip

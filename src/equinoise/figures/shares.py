@@ -1,0 +1,65 @@
+"""What figures need of a mechanism: distributions column by column, and people's noise and losses bin by bin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equinoise import baselines
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Axis, Floats, Grid, Ints
+from equinoise.joint_fixed_noise import JointFixedNoise
+from equinoise.mechanism import Mechanism
+
+AT_ONCE = 2**22
+"""Weights looked at together."""
+
+
+def of_column(values: Floats, grid: Grid, number: int) -> Floats:
+    """A distribution over the cells, seen on one column alone."""
+    others = tuple(axis for axis in range(len(grid.axes)) if axis != number)
+    return np.asarray(values.reshape(grid.shape).sum(axis=others))
+
+
+def edges(axis: Axis) -> Floats:
+    """Where the bins begin, and where the last one ends."""
+    return axis.padded_low + np.arange(axis.bins + 1, dtype=np.float64) * axis.width
+
+
+def bins_of_groups(mechanism: Mechanism, number: int) -> Ints:
+    """The bin of every group of people on one column."""
+    return mechanism.grid.bins_of(mechanism.groups()[0])[:, number]
+
+
+def noise_of_groups(mechanism: FixedNoise, number: int) -> Floats:
+    """How far from their own bin people of each group come out on one column: root of the mean square, data units."""
+    rows = mechanism.factors[number] if isinstance(mechanism, JointFixedNoise) else mechanism.weights
+    return _distances(rows, bins_of_groups(mechanism, number)) * mechanism.grid.axes[number].width
+
+
+def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
+    """The same for people of these bins, if everyone had the Laplace mechanism's noise."""
+    axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
+    rows = baselines.laplace_rows(axis, mechanism.target / columns)[bins]
+    return _distances(rows, bins) * axis.width
+
+
+def _distances(rows: Ints | Floats, own: Ints) -> Floats:
+    places, found = np.arange(rows.shape[1]), np.empty(len(own))
+    step = max(1, AT_ONCE // rows.shape[1])
+    for begin in range(0, len(own), step):
+        part = slice(begin, begin + step)
+        mass = rows[part].astype(np.float64)
+        far = (places - own[part, None]).astype(np.float64) ** 2
+        found[part] = np.sqrt((mass * far).sum(axis=1) / mass.sum(axis=1))
+    return found
+
+
+def per_bin(bins: Ints, people: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """The bins that anyone is in; and in each how many people, the mean of their values and the largest."""
+    occupied, where = np.unique(bins, return_inverse=True)
+    many = np.bincount(where, weights=people).astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(where, weights=people * values) / many
+    largest = np.full(len(occupied), -np.inf)
+    np.maximum.at(largest, where, values)
+    return occupied, many, means, largest

@@ -1,0 +1,50 @@
+"""The look of every figure, in one place: colours that all eyes tell apart, on light and on dark ground."""
+
+from __future__ import annotations
+
+from typing import Any
+
+ORIGINAL, RELEASED, LAPLACE = "original", "released", "Laplace mechanism"
+
+COLOURS = {ORIGINAL: "#8c8c8c", RELEASED: "#0a7cc1", LAPLACE: "#d55e00"}
+"""Blue, vermilion and grey, which people with any colour vision tell apart. Each has a contrast of at least 3 to 1 both
+on white and on the dark ground, so that a figure need not be drawn twice; lines differ by dashes, too."""
+
+DASHES = {ORIGINAL: [1, 0], RELEASED: [1, 0], LAPLACE: [6, 3]}
+
+HEAT = "viridis"
+"""For maps: even to the eye, and in grey as well."""
+
+LIGHT = {"ground": "#ffffff", "ink": "#1b1f24", "faint": "#57606a", "grid": "#e3e6ea"}
+DARK = {"ground": "#14171c", "ink": "#e8ebef", "faint": "#a5adb8", "grid": "#30363d"}
+PAGE = {name: f"var(--{name})" for name in LIGHT}
+"""On a page that draws SVG, the style sheet decides, also when it is printed."""
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+
+WIDTH, HEIGHT = 620, 300
+
+
+def config(look: dict[str, str]) -> dict[str, Any]:
+    """Vega-Lite's configuration for LIGHT, DARK or PAGE."""
+    title = {"color": look["ink"], "subtitleColor": look["faint"], "subtitleFontSize": 12, "anchor": "start"}
+    return {
+        "background": look["ground"] if look is not PAGE else "transparent",
+        "font": FONT,
+        "view": {"stroke": None},
+        "title": title,
+        "axis": {
+            "labelColor": look["ink"],
+            "titleColor": look["ink"],
+            "titleFontWeight": "normal",
+            "domainColor": look["faint"],
+            "tickColor": look["faint"],
+            "gridColor": look["grid"],
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+        },
+        "legend": {"labelColor": look["ink"], "titleColor": look["ink"], "orient": "top", "labelFontSize": 12,
+                   "labelLimit": 0, "titleFontWeight": "normal", "symbolStrokeWidth": 2.5},
+        "rule": {"color": look["ink"]},
+        "text": {"color": look["ink"]},
+    }  # fmt: skip

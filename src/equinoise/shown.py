@@ -1,0 +1,41 @@
+"""How mechanisms and solutions show themselves in notebooks: a short table, and pictures on request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from equinoise.mechanism import Mechanism
+
+
+class Shown:
+    """What can be looked at. Pictures are Altair charts; each is worked out from the data and as secret as the data."""
+
+    def _shown_mechanism(self) -> Mechanism:
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        from equinoise.figures.summary import summary_html
+
+        return summary_html(self._shown_mechanism())
+
+    def plot_distribution(self) -> Any:
+        """Original and released distribution, with the Laplace mechanism's."""
+        return self._plot("distribution")
+
+    def plot_noise(self) -> Any:
+        """Average noise of the people in each bin."""
+        return self._plot("noise")
+
+    def plot_losses(self) -> Any:
+        """The worst and the average loss of one draw of the people in each bin."""
+        return self._plot("losses")
+
+    def plot_cost(self) -> Any:
+        """What draws cost together, as there are more of them."""
+        return self._plot("cost")
+
+    def _plot(self, name: str) -> Any:
+        from equinoise.figures import make_figure
+
+        return make_figure(name, self._shown_mechanism()).chart

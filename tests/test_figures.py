@@ -1,0 +1,172 @@
+import json
+import math
+
+import numpy as np
+import pytest
+
+import equinoise
+from equinoise import BadInput, baselines
+from equinoise.figures import FIGURES, make_figure, theme
+from equinoise.figures.cost import promised_cost
+from equinoise.figures.losses import hardest
+from equinoise.figures.shares import bins_of_groups, noise_of_groups
+
+PEOPLE = np.random.default_rng(5).normal(50, 12, 240).clip(0, 100)
+EVIL = '</script><img src=x onerror=alert(1)>&".[0]'
+
+
+@pytest.fixture(scope="module")
+def mechanisms():
+    two = {"a": PEOPLE, EVIL: PEOPLE[::-1]}
+    frame = np.stack([PEOPLE, PEOPLE[::-1], np.roll(PEOPLE, 3)], axis=1)
+    import polars as pl
+
+    one = {"bounds": (0, 100), "bins": 21, "restarts": 1}
+    several = {"restarts": 1, "epsilon": 2, "bins": 9}
+    three = pl.DataFrame(frame, schema=["a", "b", "c"])
+    return {
+        "fixed-noise": equinoise.optimize(PEOPLE, epsilon=1, draws=5, **one),
+        "delta": equinoise.optimize(PEOPLE, epsilon=1, delta=1e-4, **one),
+        "end-to-end": equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=15, guarantee="end-to-end"),
+        "worst-case": equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=21, guarantee="worst-case", draws=3),
+        "two": equinoise.optimize(
+            pl.DataFrame(two), column=["a", EVIL], bounds={"a": (0, 100), EVIL: (0, 100)}, **several
+        ),
+        "three": equinoise.optimize(
+            three, column=["a", "b", "c"], bounds=dict.fromkeys("abc", (0, 100)), **{**several, "bins": 6}
+        ),
+    }
+
+
+KINDS = ("fixed-noise", "delta", "end-to-end", "worst-case", "two", "three")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_every_kind(mechanisms, kind, name):
+    figure = make_figure(name, mechanisms[kind])
+    assert figure.name == name
+    assert figure.alt.endswith(".")
+    assert {len(row) for row in figure.rows} == {len(figure.header)}
+    specs = figure.specs()
+    assert all(spec["width"] == "container" and spec["description"] == figure.alt for spec in specs)
+    json.dumps(specs, allow_nan=False)  # or the page could not be read
+    assert figure.chart.to_dict()["title"]["text"] == figure.title
+    assert not figure.public
+    assert "secret" in figure.chart.to_dict()["title"]["subtitle"][-1]
+
+
+def test_distributions_are_the_mechanisms(mechanisms):
+    m = mechanisms["fixed-noise"]
+    figure = make_figure("distribution", m)
+    shares = np.array([row[2:] for row in figure.rows])
+    rows = baselines.laplace_rows(m.grid.axis, 1.0)
+    np.testing.assert_allclose(shares.T, [m.original, m.output, m.original @ rows])
+    (spec,) = figure.specs()
+    assert len(spec["data"]["values"] if "data" in spec else next(iter(spec["datasets"].values()))) == 21
+
+
+def test_marginals_of_three_columns_are_distributions(mechanisms):
+    figure = make_figure("distribution", mechanisms["three"])
+    assert len(figure.panels) == 3
+    for column in "abc":
+        shares = np.array([row[3:] for row in figure.rows if row[0] == column])
+        np.testing.assert_allclose(shares.sum(axis=0), 1)
+
+
+def test_two_columns_are_maps_of_all_that_is_there(mechanisms):
+    m = mechanisms["two"]
+    figure = make_figure("distribution", m)
+    totals = [sum(point["p"] for point in spec["data"]["values"]) for spec in figure.specs()]
+    np.testing.assert_allclose(totals, 1, atol=1e-3)
+
+
+def test_noise_is_the_rows_own_spread(mechanisms):
+    m = mechanisms["fixed-noise"]
+    x = m.grid.axis.midpoints()
+    by_hand = [
+        math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
+        for cell, row in zip(m.cells, m.weights, strict=True)
+    ]
+    np.testing.assert_allclose(noise_of_groups(m, 0), by_hand, rtol=1e-6)
+
+
+def test_noise_of_a_column_is_that_of_the_product(mechanisms):
+    m = mechanisms["two"]
+    group = int(np.argmax(m.losses()))
+    whole = np.multiply.outer(m.factors[0][group], m.factors[1][group]) / m.weight_total
+    own = bins_of_groups(m, 1)[group]
+    far = (np.arange(9) - own) ** 2
+    expected = math.sqrt(whole.sum(axis=0) @ far) * m.grid.axes[1].width
+    assert noise_of_groups(m, 1)[group] == pytest.approx(expected)
+
+
+def test_the_hardest_to_protect_come_first(mechanisms):
+    for kind in KINDS:
+        m = mechanisms[kind]
+        header, rows = hardest(m, 4)
+        assert {len(row) for row in rows} == {len(header)}
+        found = [float(row[-1]) for row in rows]
+        assert found == sorted(found, reverse=True)
+        assert found[0] == pytest.approx(m.worst_loss, rel=1e-5)
+
+
+def test_what_is_promised_needs_no_data_and_is_never_too_little(mechanisms):
+    for m in mechanisms.values():
+        figure = promised_cost(m)
+        assert figure.public
+        assert all(draws <= m.draws for draws, _ in figure.rows)
+        assert all(m.promised_cost(many) >= m.cost(many) for many in range(1, m.draws + 1))
+        assert str(m.total_people) not in m.public_promise
+
+
+def test_a_budgets_share_for_one_draw_is_not_public():
+    m = equinoise.optimize(PEOPLE, epsilon=1, delta=1e-5, draws=4, bounds=(0, 100), bins=15, restarts=1)
+    assert f"{m.epsilon:.3g}" in m.promise
+    assert f"{m.epsilon:.3g}" not in m.public_promise
+    assert "at most 1 with delta = 1e-05" in m.public_promise
+    assert promised_cost(m).rows == [(1, "1"), (3, "1"), (4, "1")]
+
+
+def test_a_figure_that_there_is_not(mechanisms):
+    with pytest.raises(BadInput, match="no figure 'pie'"):
+        make_figure("pie", mechanisms["two"])
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("look", [theme.LIGHT, theme.DARK])
+def test_everything_can_be_made_out_on_both_grounds(look):
+    assert contrast(look["ink"], look["ground"]) > 7
+    assert contrast(look["faint"], look["ground"]) > 4.5
+    for colour in theme.COLOURS.values():
+        assert contrast(colour, look["ground"]) > 3
+
+
+def test_in_a_notebook(mechanisms):
+    for m in mechanisms.values():
+        shown = m._repr_html_()
+        assert "The certificate holds." in shown
+        assert "<img" not in shown
+        assert "as secret as the data" in shown
+    for name in FIGURES:
+        assert getattr(mechanisms["fixed-noise"], f"plot_{name}")().to_dict()["description"]
+
+
+def test_a_solution_shows_itself_even_if_it_protects_nobody():
+    from tests.conftest import small_game
+
+    game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
+    solution = equinoise.best_response(game)
+    assert "does not hold" in solution._repr_html_()
+    assert solution.plot_losses().to_dict()["description"]
+    assert solution.plot_cost().to_dict()
