@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import click
 
 from equinoise.errors import BadInput
 
+SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
 EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 
@@ -56,35 +58,31 @@ def explore(
     from equinoise.explore.serve import Explorer, open_socket
 
     name, limits = _one(column, bounds)
-    opened = open_socket(port)
-    get_ready()
-    with terminal.working("Counting"):
-        counted = count_column(
-            data, column=name, bounds=limits, bins=_whole_numbers(bins), missing=missing, outside=outside,
-            engine=engine, engine_address=engine_address,
-        )  # fmt: skip
-    for warning in counted.warnings:
-        click.echo(f"Warning: {warning}", err=True)
-    explorer = Explorer(counted, opened, folder=Path.cwd(), source=str(data))
+    with closing(open_socket(port)) as opened:
+        get_ready()
+        with terminal.working("Counting"):
+            counted = count_column(
+                data, column=name, bounds=limits, bins=_whole_numbers(bins), missing=missing, outside=outside,
+                engine=engine, engine_address=engine_address,
+            )  # fmt: skip
+        for warning in counted.warnings:
+            click.echo(f"Warning: {warning}", err=True)
+        explorer = Explorer(counted, opened, folder=Path.cwd())
 
-    def ready() -> None:
-        if as_json:
-            terminal.print_json({"address": explorer.address, "port": explorer.port, "people": counted.people})
-        else:
-            click.echo(f"{explorer.address}\n")
-        click.echo(
-            f"{counted.people:,} people counted. The page above shows private data; the address opens one browser, "
-            "once. Ctrl-C ends it.",
-            err=True,
-        )
-        sys.stdout.flush()
-        if browser:
-            _open_browser(explorer.address)
+        def ready() -> None:
+            if as_json:
+                terminal.print_json({"address": explorer.address, "port": explorer.port, "people": counted.people})
+            else:
+                click.echo(explorer.address)
+            sys.stdout.flush()
+            click.echo(f"{counted.people:,} people counted. {SECRET}", err=True)
+            if browser:
+                _open_browser(explorer.address)
 
-    try:
-        explorer.serve(ready)
-    except KeyboardInterrupt:
-        click.echo("Ended.", err=True)
+        try:
+            explorer.serve(ready)
+        except KeyboardInterrupt:
+            click.echo("Ended.", err=True)
 
 
 def _open_browser(address: str) -> None:

@@ -21,6 +21,7 @@ from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.tabs import Message, Tabs
+from equinoise.terminal import finite
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 REPORT_POLICY = (
@@ -35,7 +36,7 @@ class TooLong(Exception):
     """More was sent than any page of ours sends."""
 
 
-def make_app(counted: Counted, tabs: Tabs, source: str) -> Starlette:
+def make_app(counted: Counted, tabs: Tabs) -> Starlette:
     """The application; a guard must stand before it."""
 
     async def page(request: Request) -> Response:
@@ -50,7 +51,7 @@ def make_app(counted: Counted, tabs: Tabs, source: str) -> Starlette:
         return Response(_file(name), media_type=FILES[name])
 
     async def facts(request: Request) -> Response:
-        return JSONResponse(_facts(counted, source))
+        return JSONResponse(_facts(counted))
 
     async def solve(request: Request) -> Response:
         given = await _body(request)
@@ -83,12 +84,12 @@ def make_app(counted: Counted, tabs: Tabs, source: str) -> Starlette:
     )
 
 
-def _facts(counted: Counted, source: str) -> dict[str, Any]:
+def _facts(counted: Counted) -> dict[str, Any]:
     """What the page needs to know before anything is worked out."""
     axis = counted.axis
     return {
         "column": axis.name,
-        "source": source,
+        "source": counted.source,
         "people": counted.people,
         "low": axis.low,
         "high": axis.high,
@@ -110,16 +111,17 @@ async def _lines(messages: AsyncGenerator[Message]) -> AsyncIterator[bytes]:
 
 
 def _line(kind: str, message: dict[str, Any]) -> bytes:
-    return json.dumps({"kind": kind, **message}, allow_nan=False).encode() + b"\n"
+    return json.dumps(finite({"kind": kind, **message}), allow_nan=False).encode() + b"\n"
 
 
 async def _last(messages: AsyncGenerator[Message]) -> Response:
-    """The one message that matters of a short piece of work."""
+    """What came of a short piece of work. (Heard to the end: a worker that is not is ended.)"""
     async with aclosing(messages):
-        async for kind, message in messages:
-            if kind != "note":
-                return JSONResponse({"kind": kind, **message}, 200 if kind == "saved" else 409)
-    raise AssertionError("a worker always answers")
+        found = {kind: message async for kind, message in messages}
+    if "saved" in found:
+        return JSONResponse({"kind": "saved", **found["saved"]})
+    kind, message = found.popitem()
+    return JSONResponse({"kind": kind, **message}, 409)
 
 
 async def _body(request: Request) -> dict[str, Any]:

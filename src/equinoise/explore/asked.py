@@ -40,14 +40,6 @@ class Asked:
             check(isinstance(given.get(name, ""), str), name, "a word", given.get(name))
         return cls(**given)
 
-    @property
-    def command(self) -> dict[str, Any]:
-        """The same as options of ``optimize``, without those that say what it takes anyway."""
-        plain = Asked(self.epsilon)
-        return {"epsilon": self.epsilon} | {
-            name: value for name, value in vars(self).items() if value != getattr(plain, name)
-        }
-
 
 def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""

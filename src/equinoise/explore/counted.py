@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from equinoise import counting
@@ -25,8 +26,11 @@ class Counted:
 
     histograms: tuple[Histogram, ...]
     public_bounds: bool
-    missing: str
-    outside: str
+    source: str
+    missing: str = "refuse"
+    outside: str = "refuse"
+    engine: str = "polars"
+    engine_address: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -78,4 +82,5 @@ def count_column(
     said = tuple(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning))
     if histograms[0].people == 0:
         raise BadInput(f"Column {first.name!r} has 0 usable values, and at least one person is needed.")
-    return Counted(tuple(histograms), bounds is not None, missing, outside, said)
+    source = str(data) if isinstance(data, str | Path) else "data"
+    return Counted(tuple(histograms), bounds is not None, source, missing, outside, engine, engine_address, said)

@@ -54,10 +54,10 @@ class Server(uvicorn.Server):
 class Explorer:
     """A counted column behind a guarded server; ``address`` has the one-time token in it."""
 
-    def __init__(self, counted: Counted, opened: socket.socket, *, folder: Path, source: str) -> None:
+    def __init__(self, counted: Counted, opened: socket.socket, *, folder: Path) -> None:
         self.port: int = opened.getsockname()[1]
         self.tabs = Tabs(counted, folder)
-        self.guard = Guard(make_app(counted, self.tabs, source), self.port)
+        self.guard = Guard(make_app(counted, self.tabs), self.port)
         self.address = f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
         self._socket = opened
         self.server = Server(

@@ -22,7 +22,8 @@ from equinoise.explore.refusals import check_name, refusal
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 
-for slow in ("equinoise.solvers.moves", "dp_accounting.pld.privacy_loss_distribution", "altair"):
+SLOW = ("equinoise.solvers.moves", "dp_accounting.pld.privacy_loss_distribution", "altair")
+for slow in SLOW:
     import_module(slow)  # otherwise loaded when first needed: here, before that
 
 NOTE_EVERY = 0.15
@@ -65,7 +66,7 @@ def _solve(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: di
             tell("note", {"note": state.note or f"Run {state.restart + 1}, round {state.number}"})
 
     mechanism = make(counted, asked, progress)
-    tell("result", {"number": given["number"], **shown.result(mechanism)})
+    tell("result", {"number": given["number"], **shown.result(mechanism, counted, asked)})
     kept[given["number"]] = mechanism
     tell("cost", shown.cost(mechanism))
 

@@ -1,4 +1,3 @@
-"use strict";
 // Asks the server as settings move, and shows what comes back. Everything is loaded from this computer.
 
 const $ = (id) => document.getElementById(id);
@@ -83,13 +82,11 @@ async function take(message, began) {
     showFacts(message.facts);
     await Promise.all(message.figures.map(showFigure));
     $("results").setAttribute("aria-busy", "false");
-    say(`Worked out and drawn in ${((performance.now() - began) / 1000).toFixed(1)} s. What draws cost together follows …`);
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    say(`Worked out and drawn in ${seconds} s.`);
     pending = message.number;
   }
-  if (message.kind === "cost") {
-    await showFigure(message.figure);
-    say(`Worked out and drawn in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
-  }
+  if (message.kind === "cost") await showFigure(message.figure);
   if (message.kind === "done") {
     result = pending;
     $("save").disabled = false;
@@ -155,6 +152,8 @@ async function showFigure(figure) {
   const details = place.querySelector("details");
   details.ontoggle = () => details.open && details.lastChild.replaceChildren(table(figure));
   if (details.open) details.ontoggle();
+  const narrow = chart.clientWidth < 420;
+  figure.spec.config.legend.columns = narrow ? 2 : 0;
   const drawn = await vegaEmbed(chart, figure.spec, {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
   });
@@ -237,11 +236,11 @@ async function begin() {
   $("scales").replaceChildren(...facts.scales.map((name) => new Option(name, name)));
   $("name").value = `${facts.column.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "column"}.eq`;
   $("settings").addEventListener("input", (event) => {
-    if (event.target === $("name")) return;
     syncSlider(event);
     changed();
   });
-  $("settings").addEventListener("submit", save);
+  $("settings").addEventListener("submit", (event) => event.preventDefault());
+  $("keep").addEventListener("submit", save);
   $("measure-button").addEventListener("click", solve);
   changed();
 }
