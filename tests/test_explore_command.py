@@ -53,7 +53,7 @@ def nobody_left(group):
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_everything(started, which):
-    process = started("--json", "--bins", "51,1001")
+    process = started("--json", "--bins", "51,401")
     told = json.loads(process.stdout.readline())
     assert told["people"] == 300
     visitor = visit(told["address"])

@@ -1,6 +1,7 @@
 """What a page gets done: results, cancelling, several tabs, saving."""
 
 import json
+import multiprocessing
 import os
 import stat
 
@@ -40,7 +41,7 @@ def gone(pid):
 
 
 def begin_long(visitor, tab):
-    """Something that takes minutes, once its worker is at it."""
+    """Something that takes a while, once its worker is at it."""
     connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG})
     answer = connection.getresponse()
     first = json.loads(answer.readline())
@@ -52,7 +53,7 @@ def test_facts(visitor):
     found = json.loads(visitor.ask("GET", "/facts")[2])
     assert found["people"] == 300
     assert found["column"] == "pay"
-    assert found["bins"] == [21, 51, 1001]
+    assert found["bins"] == [21, 51, 401]
     assert found["warnings"] == []
 
 
@@ -142,7 +143,7 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
 def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
     number = visitor.result(epsilon=0.7, draws=5)["number"]
     status, found = visitor.save(number, "my pay.eq")
-    assert (status, found) == (200, {"kind": "saved", "name": "my pay.eq"})
+    assert (status, found) == (200, {"name": "my pay.eq"})
     path = folder_of / "my pay.eq"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = equinoise.Mechanism.open(path)
@@ -213,3 +214,35 @@ def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
         status, found = guest.save(number, "x.eq")
         assert status == 409
         assert "cannot be written" in found["sentence"]
+
+
+def test_the_report_of_a_saved_mechanism(visitor):
+    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    assert visitor.save(number, "told.eq")[0] == 200
+    status, headers, body = visitor.ask("GET", "/report/told.eq", headers={"Accept": "text/html"})
+    assert status == 200
+    page = body.decode()
+    assert "for each of the 300 people in this dataset, the privacy loss of one draw is at most 0.7" in page
+    assert "Contains private data" in page
+    policy = headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts")  # it cannot ask this server for anything
+    assert "default-src 'none'" in policy
+    assert "allow-same-origin" not in policy
+
+
+@pytest.mark.parametrize("name", ["none.eq", "..%2fup.eq", "pay.csv", "damaged.eq"])
+def test_no_report_of_anything_else(visitor, folder_of, name):
+    (folder_of / "damaged.eq").write_bytes(b"no mechanism")
+    status, _, body = visitor.ask("GET", f"/report/{name}")
+    assert status in {400, 404, 409}
+    assert json.loads(body)["sentence"]
+
+
+def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
+    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    assert visitor.save(number, "slow.eq")[0] == 200
+    before = set(multiprocessing.active_children())
+    connection = visitor.connect("GET", "/report/slow.eq")
+    wait_until(lambda: set(multiprocessing.active_children()) > before, "the report to begin")
+    connection.close()
+    wait_until(lambda: set(multiprocessing.active_children()) <= before, "the report's worker to end")

@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import math
 
@@ -9,7 +10,11 @@ from equinoise import BadInput, baselines
 from equinoise.figures import FIGURES, make_figure, theme
 from equinoise.figures.cost import promised_cost
 from equinoise.figures.losses import hardest
-from equinoise.figures.shares import bins_of_groups, noise_of_groups
+from equinoise.figures.shares import noise_of_places, places
+from equinoise.grid import Axis, Grid
+from equinoise.procedure import Procedure
+from equinoise.unit_fixed_noise import UnitFixedNoise
+from equinoise.units import UnitHistogram
 
 PEOPLE = np.random.default_rng(5).normal(50, 12, 240).clip(0, 100)
 EVIL = '</script><img src=x onerror=alert(1)>&".[0]'
@@ -44,8 +49,13 @@ KINDS = ("fixed-noise", "delta", "end-to-end", "worst-case", "two", "three")
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_of_every_kind(mechanisms, kind, name):
-    figure = make_figure(name, mechanisms[kind])
+    notes = []
+    figure = make_figure(name, mechanisms[kind], notes.append)
+    if (kind, name) == ("worst-case", "convergence"):
+        assert "plays no game" in figure
+        return
     assert figure.name == name
+    assert notes
     assert figure.alt.endswith(".")
     assert {len(row) for row in figure.rows} == {len(figure.header)}
     specs = figure.specs()
@@ -54,6 +64,43 @@ def test_every_figure_of_every_kind(mechanisms, kind, name):
     assert figure.chart.to_dict()["title"]["text"] == figure.title
     assert not figure.public
     assert "secret" in figure.chart.to_dict()["title"]["subtitle"][-1]
+
+
+def test_playing_again_ends_where_the_saved_run_did(mechanisms):
+    for kind in ("fixed-noise", "two", "three", "end-to-end"):
+        m = mechanisms[kind]
+        figure = make_figure("convergence", m)
+        assert "It ended at the saved profile, exactly" in figure.caption
+        ends = {run: (kl, everyone) for run, _, kl, everyone in figure.rows}
+        assert min(kl for kl, everyone in ends.values() if everyone == "yes") == pytest.approx(m.metrics()["kl"])
+
+
+def test_a_profile_found_otherwise_is_told_apart():
+    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, solver="optimal", time_limit=1, restarts=1)
+    figure = make_figure("convergence", m)
+    assert "optimal" in figure.caption
+    assert f"less than {m.solver['lower_bound']:.4g}" in figure.words
+
+
+def test_other_epsilons_are_solved_as_optimize_would(mechanisms):
+    rows = make_figure("epsilons", mechanisms["fixed-noise"]).rows
+    found = {(epsilon, method.split(",")[0]): kl for epsilon, method, kl in rows}
+    direct = equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, restarts=1)
+    assert found[2.0, "best response"] == pytest.approx(direct.metrics()["kl"])
+    assert found[2.0, "Laplace mechanism"] == pytest.approx(direct.baseline()["kl"])
+    rows = make_figure("epsilons", mechanisms["worst-case"]).rows
+    direct = equinoise.optimize(PEOPLE, epsilon=4, bounds=(0, 100), bins=21, guarantee="worst-case")
+    assert [kl for epsilon, method, kl in rows if (epsilon, method[:8]) == (4.0, "the publ")] == [
+        direct.metrics()["kl"]
+    ]
+
+
+def test_an_epsilon_that_leaves_someone_out_is_left_out():
+    few = np.array([1.0, 20, 21, 22, 40, 41, 42, 90])
+    m = equinoise.optimize(few, epsilon=4, bounds=(0, 100), bins=15, restarts=1, scales=[20, 40])
+    figure = make_figure("epsilons", m)
+    assert "At epsilon 0.1" in figure.caption
+    assert not any(epsilon == 0.1 and method.startswith("best") for epsilon, method, _ in figure.rows)
 
 
 def test_distributions_are_the_mechanisms(mechanisms):
@@ -88,17 +135,17 @@ def test_noise_is_the_rows_own_spread(mechanisms):
         math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
         for cell, row in zip(m.cells, m.weights, strict=True)
     ]
-    np.testing.assert_allclose(noise_of_groups(m, 0), by_hand, rtol=1e-6)
+    np.testing.assert_allclose(noise_of_places(m, 0), by_hand, rtol=1e-6)
 
 
 def test_noise_of_a_column_is_that_of_the_product(mechanisms):
     m = mechanisms["two"]
     group = int(np.argmax(m.losses()))
     whole = np.multiply.outer(m.factors[0][group], m.factors[1][group]) / m.weight_total
-    own = bins_of_groups(m, 1)[group]
+    own = places(m, 1)[0][group]
     far = (np.arange(9) - own) ** 2
     expected = math.sqrt(whole.sum(axis=0) @ far) * m.grid.axes[1].width
-    assert noise_of_groups(m, 1)[group] == pytest.approx(expected)
+    assert noise_of_places(m, 1)[group] == pytest.approx(expected)
 
 
 def test_the_hardest_to_protect_come_first(mechanisms):
@@ -158,7 +205,7 @@ def test_in_a_notebook(mechanisms):
         assert "The certificate holds." in shown
         assert "<img" not in shown
         assert "as secret as the data" in shown
-    for name in FIGURES:
+    for name in ("distribution", "noise", "losses", "cost"):
         assert getattr(mechanisms["fixed-noise"], f"plot_{name}")().to_dict()["description"]
 
 
@@ -170,3 +217,27 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
     assert "does not hold" in solution._repr_html_()
     assert solution.plot_losses().to_dict()["description"]
     assert solution.plot_cost().to_dict()
+
+
+def test_people_with_several_rows_have_figures_too():
+    grid = Grid((Axis.padded("value", 0, 10, bins=15),))
+    bags = (((5, 1),), ((6, 1), (7, 2)), ((7, 1),), ((9, 2),))
+    histogram = UnitHistogram(grid, bags, np.array([40, 30, 50, 4]))
+    solution = Procedure(2.0, restarts=1).solve_units(histogram)
+    made = UnitFixedNoise.from_unit_solution(solution, settings={"unit": "id", "public_bounds": True})
+    for name in FIGURES:
+        figure = make_figure(name, made)
+        assert {len(row) for row in figure.rows} == {len(figure.header)}
+    kernel = solution.game.kernel.weights / solution.game.kernel.total
+    bins, groups = places(made, 0)
+    for bin, group, noise in zip(bins, groups, noise_of_places(made, 0), strict=True):
+        row = kernel[made.scale_indices[group], bin]
+        expected = math.sqrt(row @ (np.arange(15) - bin) ** 2) * grid.axis.width
+        assert noise == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert "can be repeated here" in make_figure("convergence", made).caption
+    assert any("(2 rows)" in row[0] for row in hardest(made, 9)[1])
+    plain = equinoise.optimize(PEOPLE, epsilon=2.0, bounds=(0, 100), bins=15, restarts=1)
+    single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
+    assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
+    assert "all rows of that one person" in single.public_promise
+    assert "<td>" in solution._repr_html_()

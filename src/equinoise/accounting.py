@@ -49,15 +49,20 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Accountant:
-    """The loss distributions of all groups of a mechanism: how many people each has, and their row of integers."""
+    """The loss distributions of all groups of a mechanism: how many people each has, and their row of integers.
+
+    With ``sizes``, a person of a group has so many rows, whose integers are added up; N counts rows, and all of a
+    person's are removed.
+    """
 
     people: Ints
     weights: Ints
+    sizes: Ints | None = None
 
     @cached_property
     def total(self) -> int:
         """N."""
-        return int(self.people.sum())
+        return int(self.people.sum()) if self.sizes is None else int(self.people @ self.sizes)
 
     @cached_property
     def sums(self) -> Floats:
@@ -67,7 +72,7 @@ class Accountant:
     @cached_property
     def losses(self) -> Floats:
         """Of one draw, for each group."""
-        return losses(self.weights.astype(np.float64), self.sums, self.total)
+        return losses(self.weights.astype(np.float64), self.sums, self.total, self.sizes)
 
     @cached_property
     def _worst(self) -> dict[tuple[int, float], float]:
@@ -80,8 +85,9 @@ class Accountant:
         sums = self.sums[reached]
         with np.errstate(divide="ignore"):
             rest = np.log(np.maximum(sums - self.weights[:, reached].astype(np.float64), 0.0))
-        row = float(self.weights[0].sum())
-        return np.log(sums) - math.log(self.total * row), rest - math.log((self.total - 1) * row)
+        sizes = np.ones(len(self.people), dtype=np.int64) if self.sizes is None else self.sizes
+        row = float(self.weights[0].sum()) / sizes[0]
+        return np.log(sums) - math.log(self.total * row), rest - np.log((self.total - sizes) * row)[:, None]
 
     @cached_property
     def _renyi(self) -> Floats:

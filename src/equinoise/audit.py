@@ -22,6 +22,7 @@ from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
 from equinoise.privacy import Condition
 from equinoise.solving_again import of_mechanism
+from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 
@@ -65,10 +66,10 @@ class Audit:
         scales = None
         if isinstance(m, FixedNoise) and len(axes) == 1:
             scales = np.array(m.scales)[m.scale_indices] * axes[0].range
-        cells, everyone = m.groups()
+        (cells, groups), (_, everyone) = m.placed(), m.groups()
         found = []
         for cell in np.unique(cells).tolist():
-            here = cells == cell
+            here = groups[cells == cell]
             people = everyone[here]
             bins = m.grid.bins_of(np.array([cell]))[0].tolist()
             low = [axis.padded_low + bin * axis.width for axis, bin in zip(axes, bins, strict=True)]
@@ -160,7 +161,7 @@ def audit(
         histogram = mechanism.histogram
         occupied = np.flatnonzero(histogram)
         same = bool(np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied]))
-    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, _same_kernel(mechanism), same)
+    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same_kernel(mechanism), same)
     return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
 
 
@@ -180,7 +181,7 @@ def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
     return EndToEnd(condition, *mechanism.groups(), each, each)
 
 
-def _same_kernel(mechanism: Mechanism) -> bool:
+def same_kernel(mechanism: Mechanism) -> bool:
     """Whether every row is its scale's, to the one unit that rounding on another machine may differ by.
 
     In the worst-case tier: whether the rule is the public one.
@@ -193,8 +194,12 @@ def _same_kernel(mechanism: Mechanism) -> bool:
     bins, total = mechanism.grid.axis.bins, mechanism.weight_total
     for index in np.unique(mechanism.scale_indices).tolist():
         here = mechanism.scale_indices == index
-        exact = noise_mass(mechanism.noise, mechanism.scales[index], bins)[mechanism.cells[here]] * total
-        if (np.abs(mechanism.weights[here] - exact) > 1.001).any():
+        mass = noise_mass(mechanism.noise, mechanism.scales[index], bins) * total
+        if isinstance(mechanism, UnitFixedNoise):
+            exact, spare = mechanism.table[here] @ mass, mechanism.sizes[here][:, None]
+        else:
+            exact, spare = mass[mechanism.cells[here]], np.ones((1, 1))
+        if (np.abs(mechanism.weights[here] - exact) > 1.001 * spare).any():
             return False
     return True
 

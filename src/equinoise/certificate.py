@@ -82,6 +82,7 @@ def certify(
     epsilon: float,
     delta: float = 0.0,
     order: float | None = None,
+    sizes: Sequence[int] | NDArray[np.int64] | None = None,
 ) -> Certificate:
     """Check a mechanism given as groups: people[g] persons whose weights over the cells are weights[g].
 
@@ -94,8 +95,13 @@ def certify(
     The first fails most easily for the largest W in a cell, the second for the smallest: checking those two checks
     every group. With a ``delta`` or a Renyi ``order`` (see :func:`_approximate` and :func:`_renyi`), the groups that
     fail this are looked at one by one: those that do not are within either, too.
+
+    With ``sizes``, a person of group g has sizes[g] rows, whose weights are added up in weights[g]. N then counts rows,
+    N - 1 becomes N - sizes[g], for without that person all of theirs are gone, and groups of one size are checked
+    together.
     """
     counts = [int(n) for n in people]
+    many = [1] * len(counts) if sizes is None else [int(m) for m in sizes]
     rows = np.asarray(weights)
     bound = exp_lower_bound(epsilon) if 0 < epsilon < float("inf") else Fraction(1)
     everyone, cells = sum(counts), rows.shape[1] if rows.ndim == 2 else 0
@@ -111,53 +117,60 @@ def certify(
         return verdict("the weights are not one row of whole numbers for each group")
     if everyone < 2 or min(counts) < 1:
         return verdict("there are fewer than two people, or an empty group")
-    if rows.min() < 0 or any(sum(row) != total for row in rows.tolist()):
-        return verdict(f"the weights of a group are negative or do not sum to {total}")
-    sums = [0] * cells
+    if len(many) != len(counts) or min(many) < 1:
+        return verdict("there is not a positive number of rows for each group")
+    if rows.min() < 0 or any(sum(row) != total * m for row, m in zip(rows.tolist(), many, strict=True)):
+        return verdict(f"the weights of a group are negative or do not sum to {total} for every row")
+    sums, in_all = [0] * cells, sum(n * m for n, m in zip(counts, many, strict=True))
     for count, row in zip(counts, rows.tolist(), strict=True):
         sums = [s + count * w for s, w in zip(sums, row, strict=True)]
-    failure = _pure(rows, sums, everyone, bound)
+    failures = (_pure(rows[np.array(many) == m], sums, in_all, bound, m) for m in sorted(set(many)))
+    failure = next((found for found in failures if found is not None), None)
     if failure is None or (delta == 0 and order is None):
         return verdict(failure)
-    for group, row in enumerate(rows.tolist()):
-        if _pure(rows[group : group + 1], sums, everyone, bound) is None:
+    for group, (row, m) in enumerate(zip(rows.tolist(), many, strict=True)):
+        if _pure(rows[group : group + 1], sums, in_all, bound, m) is None:
             continue
-        if order is None and not _approximate(row, sums, everyone, total, bound, Fraction(delta)):
+        if order is None and not _approximate(row, sums, in_all, total, bound, Fraction(delta), m):
             return verdict(f"for the people of group {group}, e^epsilon is exceeded with more probability than delta")
-        if order is not None and not _renyi(row, sums, everyone, order, epsilon):
+        if order is not None and not _renyi(row, sums, in_all, order, epsilon, m):
             return verdict(f"for the people of group {group}, the Renyi divergence is above epsilon")
     return verdict(None)
 
 
-def _pure(rows: NDArray[np.int64], sums: list[int], everyone: int, bound: Fraction) -> str | None:
+def _pure(rows: NDArray[np.int64], sums: list[int], everyone: int, bound: Fraction, gone: int = 1) -> str | None:
     """What is wrong with the bound on every cell's ratio, for any of the rows; None if nothing is."""
-    return first_failure(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), everyone, bound)
+    return first_failure(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), everyone, bound, gone)
 
 
-def first_failure(sums: list[int], most: list[int], least: list[int], everyone: int, bound: Fraction) -> str | None:
-    """The same, given the largest and the smallest weight of every cell."""
+def first_failure(
+    sums: list[int], most: list[int], least: list[int], everyone: int, bound: Fraction, gone: int = 1
+) -> str | None:
+    """The same, given the largest and the smallest weight of every cell; ``gone`` rows are a person's."""
     p, q = bound.numerator, bound.denominator
     for x, (s, high, low) in enumerate(zip(sums, most, least, strict=True)):
-        if everyone * p * (s - high) < (everyone - 1) * q * s:
+        if everyone * p * (s - high) < (everyone - gone) * q * s:
             return f"with someone, cell {x} is more than e^epsilon times as likely as without them"
-        if (everyone - 1) * p * s < everyone * q * (s - low):
+        if (everyone - gone) * p * s < everyone * q * (s - low):
             return f"without someone, cell {x} is more than e^epsilon times as likely as with them"
     return None
 
 
-def _approximate(row: list[int], sums: list[int], everyone: int, total: int, bound: Fraction, delta: Fraction) -> bool:
+def _approximate(
+    row: list[int], sums: list[int], everyone: int, total: int, bound: Fraction, delta: Fraction, gone: int = 1
+) -> bool:
     """Whether the sums over cells of max(0, P - E Q) and of max(0, Q - E P) are at most delta, in whole numbers.
 
     Times N (N - 1) q T these are sums of max(0, (N - 1) q S - N p (S - W)) and of max(0, N q (S - W) - (N - 1) p S). A
     smaller E makes both larger, so E below e^epsilon is on the safe side.
     """
-    p, q = bound.numerator, bound.denominator
-    forth = sum(max(0, (everyone - 1) * q * s - everyone * p * (s - w)) for s, w in zip(sums, row, strict=True))
-    back = sum(max(0, everyone * q * (s - w) - (everyone - 1) * p * s) for s, w in zip(sums, row, strict=True))
-    return max(forth, back) * delta.denominator <= delta.numerator * everyone * (everyone - 1) * q * total
+    p, q, rest = bound.numerator, bound.denominator, everyone - gone
+    forth = sum(max(0, rest * q * s - everyone * p * (s - w)) for s, w in zip(sums, row, strict=True))
+    back = sum(max(0, everyone * q * (s - w) - rest * p * s) for s, w in zip(sums, row, strict=True))
+    return max(forth, back) * delta.denominator <= delta.numerator * everyone * rest * q * total
 
 
-def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon: float) -> bool:
+def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon: float, gone: int = 1) -> bool:
     """Whether ln(sum of P^a Q^(1-a)) / (a - 1) is at most epsilon, and so with P and Q swapped.
 
     In decimals of 60 digits, whose ln and exp are correctly rounded. T cancels. Each logarithm is below 200 and off by
@@ -167,7 +180,7 @@ def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon
     with localcontext(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN):
         a, spare = Decimal(order), Decimal(10) ** -45
         limit = ((a - 1) * Decimal(epsilon)).exp() * (1 - spare)
-        with_them, without = Decimal(everyone).ln(), Decimal(everyone - 1).ln()
+        with_them, without = Decimal(everyone).ln(), Decimal(everyone - gone).ln()
         forth = back = Decimal(0)
         for s, w in zip(sums, row, strict=True):
             if s == 0:
@@ -177,7 +190,7 @@ def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon
             p, q = Decimal(s).ln() - with_them, Decimal(s - w).ln() - without
             forth += (a * p + (1 - a) * q).exp()
             back += (a * q + (1 - a) * p).exp()
-        scale = Decimal(sum(row))  # P and Q were T times too large
+        scale = Decimal(sum(row) // gone)  # P and Q were T times too large
         return max(forth, back) / scale * (1 + spare) <= limit
 
 

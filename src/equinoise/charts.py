@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equinoise.errors import BadInput, at_most
+from equinoise.figures.javascript import javascript
 from equinoise.files import write_whole
 from equinoise.methods import NOT_PRIVATE
 from equinoise.privacy import PURE
@@ -289,15 +290,12 @@ def rendered(chart: Any, suffix: str) -> bytes:
 
 
 def _page(chart: Any) -> str:
-    alt: Any = import_module("altair")
-    converter: Any = import_module("vl_convert")
     spec = chart.to_dict()
-    library = converter.javascript_bundle(vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2]))
     safe = json.dumps(spec).replace("<", "\\u003c")  # a column may be named </script>
     return PAGE.format(
         title=html.escape(spec["title"]["text"]),
         description=html.escape(spec["description"]),
-        library=library,
+        library=javascript(),
         spec=safe,
         options=json.dumps(OPTIONS),
     )

@@ -18,6 +18,7 @@ import click
 
 from equinoise import __version__
 from equinoise.cli_explore import explore
+from equinoise.cli_report import report
 from equinoise.cli_reproduce import reproduce
 from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
 
@@ -510,6 +511,7 @@ def demo(as_json: bool) -> None:
 
 
 cli.add_command(explore)
+cli.add_command(report)
 cli.add_command(reproduce)
 
 

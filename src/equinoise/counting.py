@@ -59,9 +59,10 @@ def count_jointly(
 ) -> JointHistogram:
     """The same for several columns together, in their order: a row with a missing value in any of them is dropped."""
     found, people = _counted(rows, axes, range(len(axes)), missing=missing, outside=outside)
-    usable = (found >= 0).all(axis=1)
     grid = Grid(tuple(axes))
-    cells, which = np.unique(grid.cells_of(found[usable]), return_inverse=True)
+    each = cells_of_codes(grid, found)
+    usable = each >= 0
+    cells, which = np.unique(each[usable], return_inverse=True)
     counts = np.zeros(len(cells), dtype=np.int64)
     np.add.at(counts, which, people[usable])
     return JointHistogram(grid, cells, counts)
@@ -76,32 +77,64 @@ def count_each(
     have bins, so it costs hardly more than the finest alone.
     """
     found, people = _counted(rows, axes, [0] * len(axes), missing=missing, outside=outside)
-    usable = (found >= 0).all(axis=1)
     histograms = []
     for i, axis in enumerate(axes):
-        counts = np.zeros(axis.bins, dtype=np.int64)
-        np.add.at(counts, found[usable, i], people[usable])
-        histograms.append(Histogram(Grid((axis,)), counts))
+        grid, counts = Grid((axis,)), np.zeros(axis.bins, dtype=np.int64)
+        cells = cells_of_codes(grid, found[:, [i]])
+        np.add.at(counts, cells[cells >= 0], people[cells >= 0])
+        histograms.append(Histogram(grid, counts))
     return histograms
 
 
 def _counted(
     rows: Rows, axes: Sequence[Axis], columns: Sequence[int], *, missing: str, outside: str
 ) -> tuple[Ints, Ints]:
-    """Combinations of bins, one on each axis (of the column with that number), and how many people have each; what is
-    left out has a negative bin."""
+    """Combinations of codes, one for each axis, and how many rows have each; what is to be refused is."""
     check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
     check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
-    names = [f"code {i}" for i in range(len(axes))]
-    codes = [_code(rows, axis, columns[i]).alias(names[i]) for i, axis in enumerate(axes)]
-    counted = collect(rows, rows.frame.select(*codes).group_by(*names).agg(nw.len().alias("people")))
+    names, each = code_names(axes), codes(rows, axes, columns)
+    counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))
     found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
     people = counted["people"].to_numpy().astype(np.int64)
     for i, axis in enumerate(axes):
         _refuse(rows, columns[i], axis, found[:, i], people, missing=missing, outside=outside)
-        found[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
-        found[found[:, i] == ABOVE, i] = axis.cell_of(axis.high)
     return found, people
+
+
+def code_names(axes: Sequence[Axis]) -> list[str]:
+    """What the codes of the columns are called."""
+    return [f"code {i}" for i in range(len(axes))]
+
+
+def codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int] | None = None) -> list[nw.Expr]:
+    """The one expression a column that all counting, and all that goes back to rows, is made of.
+
+    An axis is of the column with its number in ``columns``, or in the same place."""
+    numbers = range(len(axes)) if columns is None else columns
+    named = zip(axes, numbers, code_names(axes), strict=True)
+    return [_code(rows, axis, number).alias(name) for axis, number, name in named]
+
+
+def cells_of_codes(grid: Grid, found: Ints) -> Ints:
+    """The cell of every combination of codes, values outside the bounds moved to the nearer one; -1 for the others."""
+    bins = found.copy()
+    for i, axis in enumerate(grid.axes):
+        bins[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
+        bins[found[:, i] == ABOVE, i] = axis.cell_of(axis.high)
+    usable = (bins >= 0).all(axis=1)
+    cells = np.full(len(bins), -1, dtype=np.int64)
+    cells[usable] = grid.cells_of(bins[usable])
+    return cells
+
+
+def refused(found: Ints, *, missing: str, outside: str) -> bool:
+    """Whether any of these codes is of a value that :func:`count_jointly` refuses under such settings."""
+    wrong = [
+        TEXT,
+        *([MISSING, INFINITE] if missing == "refuse" else []),
+        *([BELOW, ABOVE] if outside == "refuse" else []),
+    ]
+    return bool(np.isin(found, wrong).any())
 
 
 def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:

@@ -7,7 +7,7 @@ and what is not a number is counted rather than fatal. Big files are cut into pa
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from equinoise.errors import BadInput
 from equinoise.sources import Files, check_same
 
 VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
+FIELD = "equinoise field"
 MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
 PART_BYTES = 64 * 2**20
 
@@ -25,7 +26,8 @@ PART_BYTES = 64 * 2**20
 class Part:
     """Some rows of a text file: those between two places in it, read under the file's own header.
 
-    Without places, the whole file. ``columns`` are those to be counted, ``source`` is what errors call the file.
+    Without places, the whole file. ``columns`` are those to be counted, ``source`` is what errors call the file;
+    ``kept`` are all columns of the file, if they are to come along as they are.
     """
 
     path: str
@@ -35,11 +37,12 @@ class Part:
     header: int = 0
     start: int = 0
     stop: int = 0
+    kept: tuple[str, ...] = ()
 
     def read(self) -> pl.DataFrame:
         """The rows as numbers. Wherever this runs, what is wrong with the file becomes one sentence."""
         try:
-            return in_batches(numbers(self._text(), self.columns))
+            return in_batches(numbers(self._text(), self.columns, self.kept))
         except FileNotFoundError:
             raise BadInput(
                 f"A worker finds no file {self.path!r}. Put the files where every worker sees them under the same path."
@@ -72,9 +75,13 @@ def header_of(files: Files) -> list[str]:
     return found[0]
 
 
-def numbers(text: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
-    """Fields to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show."""
-    fields = []
+def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()) -> pl.LazyFrame:
+    """Fields to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show.
+
+    With ``kept``, all column names, the untouched text of column number j comes along as ``FIELD j``.
+    """
+    new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
+    fields = [pl.col(new[name]).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     for i in range(len(columns)):
         raw = pl.col(f"{VALUE} {i}").str.strip_chars()
         missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
@@ -85,12 +92,12 @@ def numbers(text: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
             is_text.alias(f"{IS_TEXT} {i}"),
             pl.when(is_text).then(raw).alias(f"{RAW} {i}"),
         ]
-    return text.rename({c: f"{VALUE} {i}" for i, c in enumerate(columns)}).select(fields)
+    return text.rename(new).select(fields)
 
 
-def no_rows(columns: Sequence[str]) -> pl.DataFrame:
+def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
     """The same for an empty file: names and types for an engine that wants to know them before it reads."""
-    return numbers(pl.LazyFrame(schema=dict.fromkeys(columns, pl.String)), columns).collect()
+    return numbers(pl.LazyFrame(schema=dict.fromkeys(kept or columns, pl.String)), columns, kept).collect()
 
 
 def in_batches(frame: pl.LazyFrame) -> pl.DataFrame:
@@ -103,18 +110,16 @@ def in_batches(frame: pl.LazyFrame) -> pl.DataFrame:
     return found
 
 
-def parts_of(files: Files, columns: tuple[str, ...], size: int | None = None) -> list[Part]:
+def parts_of(files: Files, columns: tuple[str, ...], size: int | None = None, kept: tuple[str, ...] = ()) -> list[Part]:
     """The files, big ones cut into parts of about ``size`` bytes, so that many workers can read them."""
     assert files.separator is not None
     size = PART_BYTES if size is None else size
     found = []
     for path in files.paths:
-        whole = Part(str(path.absolute()), files.separator, columns, files.source)
+        whole = Part(str(path.absolute()), files.separator, columns, files.source, kept=kept)
         places = list(_cuts(path, size)) if path.stat().st_size > size else []
         header = places[0] if places else 0
-        between = pairwise(places)
-        cut = [Part(whole.path, whole.separator, columns, whole.source, header, a, b) for a, b in between]
-        found += cut or [whole]
+        found += [replace(whole, header=header, start=a, stop=b) for a, b in pairwise(places)] or [whole]
     return found
 
 

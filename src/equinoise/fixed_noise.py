@@ -266,9 +266,12 @@ class FixedNoise(Mechanism):
             loss = f"the privacy loss of one draw is {within(self.budget.epsilon, self.budget.delta)}"
         else:
             loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
+        unit = self.settings.get("unit") if public else None
+        rows = "" if unit is None else f" (rows with the same {unit!r} are one person's)"
+        removed = "that one person removed" if unit is None else "all rows of that one person removed"
         return (
-            f"Fixed-noise tier: for {who} in this dataset, {loss}, between the data "
-            f"with them and with that one person removed, everyone else's noise held fixed ({SECRET_SIZE})."
+            f"Fixed-noise tier: for {who} in this dataset{rows}, {loss}, between the data "
+            f"with them and with {removed}, everyone else's noise held fixed ({SECRET_SIZE})."
         )
 
     def _caveat(self, *, public: bool) -> str:

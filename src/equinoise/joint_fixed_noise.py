@@ -142,11 +142,11 @@ class JointFixedNoise(FixedNoise):
         """How close the output is to the original: jointly, column by column, and the loss of correlation."""
         return joint_metrics(self.original, self.output, self.grid.axes)
 
-    def laplace_output(self) -> Floats:
+    def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
-        q = self.original.reshape(self.grid.shape)
+        q, each = self.original.reshape(self.grid.shape), (epsilon or self.epsilon) / len(self.grid.axes)
         for number, axis in enumerate(self.grid.axes):
-            rows = baselines.laplace_rows(axis, self.epsilon / len(self.grid.axes))
+            rows = baselines.laplace_rows(axis, each)
             q = np.moveaxis(np.tensordot(q, rows, axes=(number, 0)), -1, number)
         return q.ravel()
 

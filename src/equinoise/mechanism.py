@@ -90,6 +90,7 @@ class Mechanism(Shown, ABC):
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
         from equinoise.fixed_noise import FixedNoise
         from equinoise.joint_fixed_noise import JointFixedNoise
+        from equinoise.unit_fixed_noise import UnitFixedNoise
         from equinoise.worst_case import WorstCase
 
         path = Path(path)
@@ -106,6 +107,8 @@ class Mechanism(Shown, ABC):
             return WorstCase.from_document(document, shared)
         if isinstance(document, storage.JointDocument):
             return JointFixedNoise.from_joint_document(document, weights, shared)
+        if isinstance(document, storage.UnitDocument):
+            return UnitFixedNoise.from_unit_document(document, weights, shared)
         return FixedNoise.from_document(document, weights, shared)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
@@ -213,6 +216,11 @@ class Mechanism(Shown, ABC):
     def groups(self) -> tuple[Ints, Ints]:
         """Groups of interchangeable people: the cell they are in, and how many they are."""
 
+    def placed(self) -> tuple[Ints, Ints]:
+        """A cell and a group for every cell that people of a group are in: here, every group is in one."""
+        cells, people = self.groups()
+        return cells, np.arange(len(people))
+
     @abstractmethod
     def losses(self) -> Floats:
         """Loss of one draw for a person of each group."""
@@ -250,9 +258,9 @@ class Mechanism(Shown, ABC):
         """How close the output is to the original."""
         return metrics(self.original, self.output, self.grid.axis.midpoints())
 
-    def laplace_output(self) -> Floats:
-        """What the Laplace mechanism would release on the same grid at the epsilon that was asked for."""
-        return baselines.laplace_output(self.original, self.grid.axis, self.target)
+    def laplace_output(self, epsilon: float | None = None) -> Floats:
+        """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""
+        return baselines.laplace_output(self.original, self.grid.axis, self.target if epsilon is None else epsilon)
 
     def baseline(self) -> dict[str, Any]:
         """The metrics of that."""

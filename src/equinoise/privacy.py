@@ -43,6 +43,7 @@ class Condition:
         N E (S - W) >= (N - 1) S   <=>   W <= upper S,  upper = 1 - (N - 1)/(N E)
         E (N - 1) S >= N (S - W)   <=>   W >= lower S,  lower = 1 - E (N - 1)/N, if that is positive.
 
+    Of a person with several rows, ``rows``, all are removed: N then counts rows, W is their sum and N - rows is left.
     All are a little tightened, so that rounding in the game cannot let through what the certificate would refuse.
     """
 
@@ -50,6 +51,7 @@ class Condition:
     people: int
     delta: float = 0.0
     order: float | None = None
+    rows: int = 1
 
     @property
     def kind(self) -> int:
@@ -62,13 +64,13 @@ class Condition:
     def upper(self) -> float:
         """The largest share of a cell's mass that may be one person's under the pure condition."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
-        return (self.people * growth + 1) / (self.people * (growth + 1)) * (1 - MARGIN)
+        return (self.people * growth + self.rows) / (self.people * (growth + 1)) * (1 - MARGIN)
 
     @property
     def lower(self) -> float:
         """The smallest share; zero when e^epsilon is clearly above N/(N-1)."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
-        return max(0.0, 1 - (self.people - 1) * growth + MARGIN) / self.people
+        return max(0.0, self.rows * (1 + MARGIN) - (self.people - self.rows) * growth) / self.people
 
     @property
     def limit(self) -> float:
@@ -118,19 +120,21 @@ class Condition:
         return np.asarray(np.maximum(forth, back))
 
 
-def losses(rows: Floats, sums: Floats, people: int) -> Floats:
+def losses(rows: Floats, sums: Floats, people: int, sizes: Ints | None = None) -> Floats:
     """Loss of one person with each kernel row: max over x of abs ln( (S/N) / ((S - W)/(N - 1)) ).
 
-    Infinite where only that person can come out (S = W > 0); a cell that nobody reaches costs nothing.
+    Infinite where only that person can come out (S = W > 0); a cell that nobody reaches costs nothing. With ``sizes``,
+    each row is the sum of a person's so many, ``people`` counts rows, and all of that person's are removed.
     """
-    return np.asarray(np.abs(_log_ratios(rows, sums, people)).max(axis=1))
+    return np.asarray(np.abs(_log_ratios(rows, sums, people, sizes)).max(axis=1))
 
 
-def _log_ratios(rows: Floats, sums: Floats, people: int) -> Floats:
+def _log_ratios(rows: Floats, sums: Floats, people: int, sizes: Ints | None = None) -> Floats:
     """ln(P/Q) in every cell, for one person with each row."""
     share = np.divide(rows, sums, out=np.zeros_like(rows), where=sums > 0)
+    gone = 1 / people if sizes is None else sizes[:, None] / people
     with np.errstate(divide="ignore"):
-        ratios = np.log1p(-1 / people) - np.log1p(-np.minimum(share, 1.0))
+        ratios = np.log1p(-gone) - np.log1p(-np.minimum(share, 1.0))
     ratios[:, sums <= 0] = 0.0
     return np.asarray(ratios)
 

@@ -25,6 +25,8 @@ from equinoise.solvers.adaptive import adaptive
 from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.joint_starts import carried_over, shared_scales
 from equinoise.solvers.many_draws import improved_within_budget, within_budget
+from equinoise.unit_game import UnitGame
+from equinoise.units import UnitHistogram
 from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
@@ -158,6 +160,27 @@ class Procedure:
             first = best_response(shared, restarts=restarts, seed=self.seed, progress=progress)
             return best_response(game, seed=self.seed, start=carried_over(first, game), progress=progress)
 
+        return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
+
+    def solve_units(
+        self, histogram: UnitHistogram, progress: Callable[[Round], None] | None = None
+    ) -> Solution[UnitGame]:
+        """The same for people with several rows."""
+        several = "where people have several rows (or keep one of each with --unit-rows one)"
+        check(self.solver == "best-response", "solver", f"'best-response' {several}", self.solver)
+        check(self.renyi is None, "renyi", f"left out {several}", self.renyi)
+        check(self.delta == 0 or self.draws > 1, "delta", f"0 {several}, unless there are several draws", self.delta)
+        check(self.scales != "adaptive", "scales", f"'wide', 'paper' or a list {several}", self.scales)
+        check(self.utility == "kl", "utility", f"'kl' {several}", self.utility)
+        axis = histogram.grid.axis
+        occupied = np.flatnonzero(histogram.by_row.counts)
+        kernel = make_kernel(self.noise, self._offered(axis), axis.bins, cells=occupied)
+        restarts = RESTARTS if self.restarts is None else self.restarts
+
+        def solve(game: UnitGame) -> Solution[UnitGame]:
+            return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
+
+        game = UnitGame(histogram, kernel, float(self.epsilon))
         return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
 
     def to_json(self) -> dict[str, Any]:

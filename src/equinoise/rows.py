@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +15,17 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.engines import Engine
+from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
-from equinoise.fields import IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
+from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
 from equinoise.sources import Files, check_same, find_files
 
-__all__ = ["IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows"]
+__all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
 
 TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
 ARROW_INTEGERS = {nw.Int64, nw.UInt64}
+ROWS_TOGETHER = 2**17
 
 
 @dataclass(frozen=True)
@@ -31,13 +33,15 @@ class Rows:
     """A frame whose columns are to be counted; number i of them is called ``VALUE i`` there.
 
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
-    our own because engines take some names (``*``, ``^a.*$``) for patterns.
+    our own because engines take some names (``*``, ``^a.*$``) for patterns. ``kept`` are the names of all columns, if
+    they were asked for; number j of them comes along, as it is, as ``FIELD j``.
     """
 
     frame: nw.LazyFrame[Any]
     columns: tuple[str, ...]
     source: str
     from_text: bool = False
+    kept: tuple[str, ...] = ()
 
     @property
     def column(self) -> str:
@@ -46,17 +50,20 @@ class Rows:
         return column
 
 
-def open_rows(data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None) -> Rows:
+def open_rows(
+    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool = False
+) -> Rows:
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
     A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
-    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it.
+    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it. With ``keep``, all columns
+    come along as they are.
     """
     names = _wanted(column)
     if isinstance(data, str | Path):
-        return _open_files(Path(data), names, engine or Polars())
+        return _open_files(Path(data), names, engine or Polars(), keep)
     if isinstance(data, np.ndarray | list | tuple):
-        return _open_array(data, names)
+        return _open_array(data, names, keep)
     try:
         frame = nw.from_native(data, allow_series=True)
     except TypeError:
@@ -64,7 +71,7 @@ def open_rows(data: Any, column: str | Sequence[str] | None = None, engine: Engi
     eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
     source = "The dataframe"
     try:
-        return _rows(_without_objects(eager, names).lazy(), names, source)
+        return _rows(_without_objects(eager, names).lazy(), names, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:
@@ -80,7 +87,7 @@ def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
     return names
 
 
-def _open_array(data: Any, names: list[str | None]) -> Rows:
+def _open_array(data: Any, names: list[str | None], keep: bool) -> Rows:
     try:
         array = np.asarray(data)
     except ValueError:
@@ -95,18 +102,22 @@ def _open_array(data: Any, names: list[str | None]) -> Rows:
     if array.dtype.kind not in "iuf":
         raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
     table = array.reshape(len(array), len(names))
-    frame = pl.LazyFrame({f"{VALUE} {i}": np.ascontiguousarray(table[:, i]) for i in range(len(names))})
-    return Rows(nw.from_native(frame), tuple(name or "value" for name in names), "The array")
+    columns = tuple(name or "value" for name in names)
+    frame = pl.LazyFrame({name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(columns)})
+    return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
 
-def _rows(frame: nw.LazyFrame[Any], names: list[str | None], source: str) -> Rows:
+def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool) -> Rows:
     schema = frame.collect_schema()
     columns = tuple(_find_column(name, schema.names(), source) for name in names)
     for column in columns:
         _check_type(column, schema[column])
-    renamed = _renamed(frame, schema.names(), {c: f"{VALUE} {i}" for i, c in enumerate(columns)})
+    kept = tuple(schema.names()) if keep else ()
+    new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
+    renamed = _renamed(frame, schema.names(), new)
     exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
-    return Rows(renamed.select(*exact), columns, source)
+    fields = [nw.col(new[name]).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
+    return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
 
 
 def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
@@ -131,7 +142,7 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     return value.cast(nw.Float64)
 
 
-def _open_files(path: Path, names: list[str | None], engine: Engine) -> Rows:
+def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool) -> Rows:
     source = f"The file {str(path)!r}"
     try:
         files = find_files(path)
@@ -139,22 +150,24 @@ def _open_files(path: Path, names: list[str | None], engine: Engine) -> Rows:
         if files.is_text:
             header = header_of(files)
             columns = tuple(_find_column(name, header, source) for name in names)
-            return Rows(nw.from_native(engine.text(files, columns)).lazy(), columns, source, from_text=True)
-        columns = _parquet_columns(files, names)
-        return _rows(nw.from_native(engine.parquet(files, columns)).lazy(), list(columns), source)
+            kept = tuple(header) if keep else ()
+            return Rows(nw.from_native(engine.text(files, columns, kept)).lazy(), columns, source, True, kept)
+        columns, every = _parquet_columns(files, names, keep)
+        return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:  # engines have classes of their own for what they cannot read
         raise _said_by_engine(source, error) from None
 
 
-def _parquet_columns(files: Files, names: list[str | None]) -> tuple[str, ...]:
-    """The columns to count, which must have the same types in all the files."""
+def _parquet_columns(files: Files, names: list[str | None], keep: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns to count and those to read, which must have the same types in all the files."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
-    check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in columns] for schema in schemas])
-    return columns
+    read = tuple(schemas[0]) if keep else columns
+    check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
+    return columns, read
 
 
 def _find_column(column: str | None, names: list[str], source: str) -> str:
@@ -228,6 +241,22 @@ def collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     except (EquinoiseError, MemoryError):
         raise
     except Exception as error:  # engines have classes of their own for what they cannot do
+        raise _said_by_engine(rows.source, error) from None
+
+
+def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
+    """The same for a query that gives as many rows as there are: in their order, a batch at a time."""
+    kind = frame.implementation
+    name = "spark" if kind.is_spark_like() else kind.value
+    try:
+        if name in ENGINES:
+            module = import_module(f"equinoise.engines.on_{name}")
+            yield from module.stream(frame.to_native(), from_text=rows.from_text)
+        else:  # in memory already
+            yield from frame.collect().to_polars().iter_slices(ROWS_TOGETHER)
+    except (EquinoiseError, MemoryError):
+        raise
+    except Exception as error:
         raise _said_by_engine(rows.source, error) from None
 
 

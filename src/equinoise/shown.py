@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from equinoise.errors import BadInput
+
 if TYPE_CHECKING:
     from equinoise.mechanism import Mechanism
 
@@ -38,4 +40,7 @@ class Shown:
     def _plot(self, name: str) -> Any:
         from equinoise.figures import make_figure
 
-        return make_figure(name, self._shown_mechanism()).chart
+        made = make_figure(name, self._shown_mechanism())
+        if isinstance(made, str):
+            raise BadInput(made)
+        return made.chart

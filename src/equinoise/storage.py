@@ -72,6 +72,8 @@ class SettingsDocument(_Strict):
     percentile: float = 0.9
     own_start: bool = False
     guarantee: Literal["fixed-noise", "end-to-end", "worst-case"] = "fixed-noise"
+    unit: str | None = None
+    unit_rows: Literal["all", "one"] = "all"
     epsilon: float | None = None
     noise: str | None = None
     draws: int | None = None
@@ -146,9 +148,9 @@ class ProfileDocument(Document):
     measured: MeasuredDocument | None = None
     solver: SolverDocument
 
-    def check_groups(self, scales: int) -> bool:
-        """Whether the lists belong together, on a grid and with so many scales."""
-        groups = list(zip(self.cells, self.scale_indices, strict=True))
+    def check_groups(self, scales: int, places: list[Any] | None = None) -> bool:
+        """Whether the lists belong together, on a grid and with so many scales; ``places`` are bags, if not cells."""
+        groups = list(zip(self.cells if places is None else places, self.scale_indices, strict=True))
         return (
             len(groups) == len(self.people)
             and groups == sorted(set(groups))
@@ -173,6 +175,32 @@ class FixedNoiseDocument(ProfileDocument):
     @model_validator(mode="after")
     def _fits(self) -> FixedNoiseDocument:
         if not self.check_groups(len(self.scales)) or self.scales != sorted(self.scales):
+            raise ValueError("groups")
+        return self
+
+
+class UnitDocument(ProfileDocument):
+    """One column, people with several rows: ``bags`` has the cells, and how often, of a person of every group."""
+
+    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
+    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
+    weight_total: Literal[4294967296]
+    bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]]
+
+    @model_validator(mode="after")
+    def _fits(self) -> UnitDocument:
+        plain = self.tier == "fixed-noise" and self.delta == 0 and self.order is None and self.measured is None
+        cells = [[cell for cell, _ in bag] for bag in self.bags]
+        fit = (
+            plain
+            and self.settings.unit is not None
+            and all(here and here == sorted(set(here)) and here[-1] < self.axes[0].bins for here in cells)
+            and all(times > 0 for bag in self.bags for _, times in bag)
+            and self.cells == [here[0] for here in cells]
+            and self.check_groups(len(self.scales), [tuple(map(tuple, bag)) for bag in self.bags])
+            and self.scales == sorted(self.scales)
+        )
+        if not fit:
             raise ValueError("groups")
         return self
 
@@ -250,12 +278,17 @@ def _tier(document: Any) -> str:
     if document.get("tier") == "worst-case":
         return "worst-case"
     axes = document.get("axes")
+    if "bags" in document:
+        return "units"
     return "joint" if isinstance(axes, list) and len(axes) > 1 else "fixed-noise"
 
 
-_DOCUMENT: TypeAdapter[FixedNoiseDocument | JointDocument | WorstCaseDocument] = TypeAdapter(
+AnyDocument = FixedNoiseDocument | UnitDocument | JointDocument | WorstCaseDocument
+
+_DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(
     Annotated[
         Annotated[FixedNoiseDocument, Tag("fixed-noise")]
+        | Annotated[UnitDocument, Tag("units")]
         | Annotated[JointDocument, Tag("joint")]
         | Annotated[WorstCaseDocument, Tag("worst-case")],
         Discriminator(_tier),
@@ -285,7 +318,7 @@ def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Relea
     write_whole(path, [content], mode=0o600, force=force)
 
 
-def read(path: Path) -> tuple[FixedNoiseDocument | JointDocument | WorstCaseDocument, Ints, str]:
+def read(path: Path) -> tuple[AnyDocument, Ints, str]:
     """The document, the weights and the digest of a saved file, checked as far as can be without maths."""
     with ledger.connect(path) as database:
         if database.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):

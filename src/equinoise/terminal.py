@@ -167,7 +167,8 @@ def metrics_table(mechanism: Mechanism) -> Table:
     return table
 
 
-def _certified(mechanism: Mechanism) -> str:
+def certified(mechanism: Mechanism) -> str:
+    """What was certified, in a sentence."""
     certificate = mechanism.certificate()
     if not isinstance(mechanism, FixedNoise):
         return (
@@ -183,7 +184,8 @@ def _certified(mechanism: Mechanism) -> str:
     )
 
 
-def _solved(mechanism: Mechanism) -> str:
+def solved(mechanism: Mechanism) -> str:
+    """How the mechanism was found, in a sentence."""
     solver = mechanism.solver
     if solver["name"] == "monotone-weights":
         return "monotone-weights: a public rule of epsilon, the number of cells within the bounds and draws; no game."
@@ -207,8 +209,8 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
     """What ``optimize`` reached."""
     console = _console()
     console.print(metrics_table(mechanism))
-    console.print(_solved(mechanism))
-    console.print(_certified(mechanism), style="green")
+    console.print(solved(mechanism))
+    console.print(certified(mechanism), style="green")
     console.print(mechanism.promise)
     console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
     console.print(SECRET, style="dim")
@@ -278,7 +280,7 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     elif not found.as_measured:
         console.print("The loss measured now is larger than the one the file tells. Nothing is promised.", style="red")
     else:
-        console.print(_certified(m), style="green")
+        console.print(certified(m), style="green")
         console.print(m.promise)
     if measured is not None:
         shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
@@ -298,7 +300,7 @@ def show_mechanism(mechanism: Mechanism) -> None:
             f"either side, {axis.bins} bins of {axis.width:.5g}."
         )
     console.print(_content(mechanism))
-    console.print(_solved(mechanism))
+    console.print(solved(mechanism))
     console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
     console.print(mechanism.promise)
     console.print(SECRET, style="dim")
@@ -477,8 +479,8 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
         f"{mechanism.grid.axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
     )
     console.print(metrics_table(mechanism))
-    console.print(_solved(mechanism))
-    console.print(_certified(mechanism), style="green")
+    console.print(solved(mechanism))
+    console.print(certified(mechanism), style="green")
     console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
     console.print(mechanism.promise)
     console.print(SECRET, style="dim")

@@ -21,7 +21,7 @@ ENGINES = ("polars", "duckdb", "dask", "spark")
 class Engine(Protocol):
     """What opens files as a frame that narwhals knows."""
 
-    def text(self, files: Files, columns: tuple[str, ...]) -> Any:
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
         """The columns of text files, as :func:`equinoise.fields.numbers` gives them."""
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:

@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
+import dask
 import dask.dataframe as dd
 import pandas as pd
 import polars as pl
@@ -19,6 +20,7 @@ from equinoise.sources import Files
 
 SECONDS_TO_ANSWER = 10
 ROWS_TOGETHER = 2**20
+PARTS_TOGETHER = 4
 
 
 def read_part(part: Part) -> pd.DataFrame:
@@ -64,14 +66,22 @@ def _in_pandas(frame: pl.DataFrame) -> pd.DataFrame:
 class Dask:
     """The engine; it uses whatever Dask client is open."""
 
-    def text(self, files: Files, columns: tuple[str, ...]) -> Any:
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
         """The columns of text files, one partition a part."""
-        return dd.from_map(read_part, parts_of(files, columns), meta=_in_pandas(no_rows(columns)))
+        return dd.from_map(read_part, parts_of(files, columns, kept=kept), meta=_in_pandas(no_rows(columns, kept)))
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
         """The columns of Parquet files, one partition about a million rows."""
         pieces = [piece for path in files.paths for piece in _pieces(str(path.absolute()), columns)]
         return dd.from_map(read_piece, pieces, meta=read_piece(replace(pieces[0], rows=0)))
+
+
+def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
+    """The rows in their order, some partitions at a time."""
+    parts = frame.to_delayed()
+    for first in range(0, len(parts), PARTS_TOGETHER):
+        for part in dask.compute(*parts[first : first + PARTS_TOGETHER]):
+            yield pl.from_pandas(part)
 
 
 @contextmanager

@@ -9,10 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 
 from equinoise.fields import Part, no_rows, parts_of
 from equinoise.sources import Files
+
+ROWS_TOGETHER = 2**17
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Stream:
 
     def reader(self) -> pa.RecordBatchReader:
         """The rows of all parts, one part in memory at a time."""
-        schema = no_rows(self.parts[0].columns).to_arrow().schema
+        schema = no_rows(self.parts[0].columns, self.parts[0].kept).to_arrow().schema
         return pa.RecordBatchReader.from_batches(schema, self._batches(schema))
 
     def _batches(self, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -40,14 +43,21 @@ class DuckDB:
 
     connection: Any
 
-    def text(self, files: Files, columns: tuple[str, ...]) -> Any:
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
         """The columns of text files."""
-        return self.connection.from_arrow(Stream(parts_of(files, columns)))
+        return self.connection.from_arrow(Stream(parts_of(files, columns, kept=kept)))
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
         """The columns of Parquet files. A name is a name, though DuckDB would take some for patterns."""
         names = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in files.paths]
         return self.connection.read_parquet(names, hive_partitioning=False)
+
+
+def stream(relation: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
+    """The rows in their order, a batch at a time."""
+    read = getattr(relation, "to_arrow_reader", None) or relation.fetch_record_batch  # its older name
+    for batch in read(ROWS_TOGETHER):
+        yield pl.DataFrame(batch)
 
 
 @contextmanager

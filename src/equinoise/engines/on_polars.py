@@ -14,14 +14,20 @@ from equinoise.sources import Files
 class Polars:
     """The engine; it has no state."""
 
-    def text(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> pl.LazyFrame:
         """The columns of text files, lazily."""
         assert files.separator is not None
-        return numbers(scan(files.paths, files.separator), columns)
+        return numbers(scan(files.paths, files.separator), columns, kept)
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
         """The columns of Parquet files, lazily."""
         return pl.scan_parquet(list(files.paths), glob=False)
+
+
+def stream(frame: pl.LazyFrame, *, from_text: bool) -> Iterator[pl.DataFrame]:
+    """The rows in their order, a batch at a time. For text, see :func:`equinoise.fields.in_batches`."""
+    flags = pl.QueryOptFlags(projection_pushdown=not from_text)
+    yield from frame.collect_batches(lazy=True, engine="streaming", optimizations=flags)
 
 
 @contextmanager

@@ -16,13 +16,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql.types import BooleanType, DoubleType, StringType, StructType
 
 from equinoise.errors import BadInput
-from equinoise.fields import IS_TEXT, RAW, VALUE, Part, parts_of
+from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, Part, parts_of
 from equinoise.sources import Files
 
 SECONDS_TO_ANSWER = 10
@@ -33,14 +34,13 @@ def read_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Parts of text files, described in JSON, read on an executor."""
     for batch in batches:
         for text in batch.column(0).to_pylist():
-            described = json.loads(text)
-            table = Part(**{**described, "columns": tuple(described["columns"])}).read().to_arrow()
+            table = Part(**json.loads(text)).read().to_arrow()
             yield from table.cast(pa.schema([_plain(field) for field in table.schema])).to_batches()
 
 
 def _plain(field: pa.Field) -> pa.Field:
     """Spark has one type of text."""
-    return field.with_type(pa.string()) if field.name.startswith(RAW) else field
+    return field.with_type(pa.string()) if field.name.startswith((RAW, FIELD)) else field
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,15 @@ class Spark:
 
     session: SparkSession
 
-    def text(self, files: Files, columns: tuple[str, ...]) -> Any:
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
         """The columns of text files, one task a part."""
         schema = StructType()
+        for j in range(len(kept)):
+            schema = schema.add(f"{FIELD} {j}", StringType())
         for i in range(len(columns)):
             schema = schema.add(f"{VALUE} {i}", DoubleType()).add(f"{IS_TEXT} {i}", BooleanType())
             schema = schema.add(f"{RAW} {i}", StringType())
-        parts = [(json.dumps(asdict(part)),) for part in parts_of(files, columns)]
+        parts = [(json.dumps(asdict(part)),) for part in parts_of(files, columns, kept=kept)]
         spread = self.session.sparkContext.parallelize(parts, len(parts))
         return self.session.createDataFrame(spread, "part string").mapInArrow(read_parts, schema)
 
@@ -63,6 +65,26 @@ class Spark:
         """The columns of Parquet files. A name is a name, though Spark would take some for patterns."""
         names = [re.sub(r"([*?\[\]{}\\,^])", r"\\\1", str(path.absolute())) for path in files.paths]
         return self.session.read.parquet(*names)
+
+
+def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
+    """The rows in their order, one partition of them here at a time.
+
+    Executors pack every batch into one value, since Spark's own iterator makes Python objects of all values. What
+    packs them is a function within a function, so that they are sent it and need no Equinoise.
+    """
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow
+
+        for batch in batches:
+            out = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pyarrow.RecordBatch.from_pydict({"batch": pyarrow.array([out.getvalue().to_pybytes()])})
+
+    for row in frame.mapInArrow(packed, "batch binary").toLocalIterator():
+        yield pl.DataFrame(pa.ipc.open_stream(row["batch"]).read_all())
 
 
 @contextmanager

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from functools import cache
-from importlib import import_module, resources
-from typing import Any
+from importlib import resources
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -21,6 +22,7 @@ from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.tabs import Message, Tabs
+from equinoise.figures.javascript import javascript
 from equinoise.terminal import finite
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -30,6 +32,12 @@ REPORT_POLICY = (
     "frame-ancestors 'none'"
 )
 """A report brings its own scripts; in a sandbox it can neither load nor send anything, nor ask this server."""
+
+
+LOOK_EVERY = 0.2
+"""Seconds between two looks whether the browser is still there."""
+
+Answer = TypeVar("Answer")
 
 
 class TooLong(Exception):
@@ -45,7 +53,7 @@ def make_app(counted: Counted, tabs: Tabs) -> Starlette:
     def file(request: Request) -> Response:
         name = request.path_params["name"]
         if name == "vega.js":
-            return Response(vega(), media_type="text/javascript")
+            return Response(javascript(), media_type="text/javascript")
         if name not in FILES:
             raise HTTPException(404)
         return Response(_file(name), media_type=FILES[name])
@@ -62,14 +70,16 @@ def make_app(counted: Counted, tabs: Tabs) -> Starlette:
         given = await _body(request)
         number, name = given.get("number"), check_name(given.get("name"))
         check(isinstance(number, int), "number", "that of a result", number)
-        return await _last(tabs.save(_tab(given), number, name))  # type: ignore[arg-type]
+        found = await _heard(tabs.save(_tab(given), number, name))  # type: ignore[arg-type]
+        if "saved" in found:
+            return JSONResponse(found["saved"])
+        return JSONResponse(found.popitem()[1], 409)
 
     async def report(request: Request) -> Response:
-        async with aclosing(tabs.report(check_name(request.path_params["name"]))) as messages:
-            async for kind, message in messages:
-                if kind == "report":
-                    return HTMLResponse(message["html"], headers={"Content-Security-Policy": REPORT_POLICY})
-        return refuse(request, 409, message["sentence"])
+        found = await _unless_left(request, _heard(tabs.report(check_name(request.path_params["name"]))))
+        if "report" in found:
+            return HTMLResponse(found["report"]["html"], headers={"Content-Security-Policy": REPORT_POLICY})
+        return refuse(request, 409, found.popitem()[1]["sentence"])
 
     return Starlette(
         routes=[
@@ -114,14 +124,21 @@ def _line(kind: str, message: dict[str, Any]) -> bytes:
     return json.dumps(finite({"kind": kind, **message}), allow_nan=False).encode() + b"\n"
 
 
-async def _last(messages: AsyncGenerator[Message]) -> Response:
-    """What came of a short piece of work. (Heard to the end: a worker that is not is ended.)"""
+async def _heard(messages: AsyncGenerator[Message]) -> dict[str, dict[str, Any]]:
+    """The last message of each kind, in order, of a short piece of work. (A worker that is not heard to the end is
+    ended.)"""
     async with aclosing(messages):
-        found = {kind: message async for kind, message in messages}
-    if "saved" in found:
-        return JSONResponse({"kind": "saved", **found["saved"]})
-    kind, message = found.popitem()
-    return JSONResponse({"kind": kind, **message}, 409)
+        return {kind: message async for kind, message in messages}
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:
+    """Wait for work, but leave it when the browser goes away."""
+    task = asyncio.ensure_future(work)
+    while not task.done():
+        await asyncio.wait([task], timeout=LOOK_EVERY)
+        if await request.is_disconnected():
+            task.cancel()
+    return await task
 
 
 async def _body(request: Request) -> dict[str, Any]:
@@ -169,11 +186,3 @@ def _missing(request: Request, error: Exception) -> Response:
 @cache
 def _file(name: str) -> bytes:
     return resources.files("equinoise.explore").joinpath("page", name).read_bytes()
-
-
-@cache
-def vega() -> str:
-    """Vega, Vega-Lite and Vega-Embed, which come with vl-convert: nothing is fetched."""
-    alt: Any = import_module("altair")
-    converter: Any = import_module("vl_convert")
-    return str(converter.javascript_bundle(vl_version=".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])))

@@ -14,10 +14,11 @@ from types import FrameType
 import uvicorn
 
 from equinoise.errors import BadInput, check, is_whole
-from equinoise.explore.app import make_app, vega
+from equinoise.explore.app import make_app
 from equinoise.explore.counted import Counted
 from equinoise.explore.guard import Guard
 from equinoise.explore.tabs import Tabs
+from equinoise.figures.javascript import javascript
 
 LOOPBACK = "127.0.0.1"
 
@@ -70,7 +71,7 @@ class Explorer:
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until a signal; ``ready`` is called when the first visit can come."""
-        threading.Thread(target=vega, daemon=True).start()  # slow the first time
+        threading.Thread(target=javascript, daemon=True).start()  # slow the first time
         try:
             asyncio.run(self._serve(ready))
         finally:

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equinoise.errors import BadInput, at_most, shown
+from equinoise.errors import at_most, shown
 from equinoise.explore.asked import Asked
 from equinoise.explore.counted import Counted
-from equinoise.figures import Figure, make_figure, theme
+from equinoise.figures import Figure, theme
 from equinoise.figures.cost import cost as cost_figure
 from equinoise.figures.cost import usual_draws
+from equinoise.figures.distribution import distribution
+from equinoise.figures.losses import losses
+from equinoise.figures.noise import noise
 from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
+from equinoise.report.content import private_page
+from equinoise.report.write import checked
 
-QUICK = ("distribution", "noise", "losses")
+QUICK = (distribution, noise, losses)
 
 
 def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
@@ -26,19 +32,19 @@ def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, An
         "command": command(counted, asked),
         "promise": mechanism.promise,
         "facts": facts(mechanism),
-        "figures": [*(_as_json(make_figure(name, mechanism)) for name in QUICK), _as_json(quick_cost(mechanism))],
+        "figures": [_as_json(make(mechanism)) for make in (*QUICK, quick_cost)],
     }
 
 
 def cost(mechanism: Mechanism) -> dict[str, Any]:
     """What draws cost together."""
-    return {"figure": _as_json(make_figure("cost", mechanism))}
+    return {"figure": _as_json(cost_figure(mechanism))}
 
 
 def quick_cost(mechanism: Mechanism) -> Figure:
     """The same at once where it takes a second, by upper bounds that are not tight."""
     if not isinstance(mechanism, FixedNoise) or mechanism.measured is not None:
-        return make_figure("cost", mechanism)
+        return cost_figure(mechanism)
     found = cost_figure(mechanism, costs=mechanism.costs(usual_draws(mechanism), tight=False))
     return replace(found, caption="Quick upper bounds. The figures themselves follow in a moment.")
 
@@ -97,6 +103,6 @@ def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
     ]
 
 
-def report(path: Path) -> str:
-    """The report of a saved mechanism."""
-    raise BadInput("not yet")
+def report(path: Path, tell: Callable[[str], None]) -> str:
+    """The page that ``equinoise report`` writes about a saved mechanism."""
+    return private_page(checked(Mechanism.open(path), tell), datetime.now(UTC), tell).html()

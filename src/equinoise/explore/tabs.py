@@ -26,11 +26,16 @@ class Worker:
 
     def __init__(self, counted: Counted, folder: Path) -> None:
         self.process, self.connection = start_worker(counted, folder)
-        self.busy = False
-        self.saving = False
+        self.busy = self.saving = self._ended = False
+
+    @property
+    def idle(self) -> bool:
+        """Whether it can be asked. (One that was just ended may seem alive for a moment.)"""
+        return not self.busy and not self._ended and self.process.is_alive()
 
     def end(self) -> None:
         """End it, whatever it is doing. Whoever waits for it is told that it was cancelled."""
+        self._ended = True
         self.process.kill()
 
     async def ask(self, what: str, given: dict[str, Any]) -> AsyncGenerator[Message]:
@@ -78,7 +83,7 @@ class Tabs:
         worker = self._workers.get(tab)
         if worker is not None and worker.saving:
             raise BadInput("This tab is saving a file. Try again when it has.")
-        if worker is None or worker.busy or not worker.process.is_alive():
+        if worker is None or not worker.idle:
             self._end(tab)
             self._check_room()
             worker = await asyncio.to_thread(self._start)
@@ -91,7 +96,7 @@ class Tabs:
     async def save(self, tab: str, number: int, name: str) -> AsyncGenerator[Message]:
         """Save what a tab shows."""
         worker = self._workers.get(tab)
-        if worker is None or worker.busy or not worker.process.is_alive():
+        if worker is None or not worker.idle:
             raise BadInput("What this page shows is not worked out to the end, or no longer at hand. Do that first.")
         async with aclosing(worker.ask("save", {"number": number, "name": name})) as messages:
             async for message in messages:

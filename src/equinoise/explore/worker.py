@@ -83,4 +83,5 @@ def _save(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dic
 
 
 def _report(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:
-    tell("report", {"html": shown.report(folder / check_name(given["name"]))})
+    page = shown.report(folder / check_name(given["name"]), lambda note: tell("note", {"note": note}))
+    tell("report", {"html": page})

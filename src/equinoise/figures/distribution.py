@@ -39,7 +39,7 @@ def distribution(mechanism: Mechanism) -> Figure:
         return Figure("distribution", title, caption, words, _maps(mechanism, three), header, rows)
     caption = (
         "How likely each bin is, in the data (area), in one draw (line), and in one draw of the Laplace mechanism at "
-        "the same epsilon (dashed). Click on a name to see it alone."
+        "the same epsilon (dashed)."
     )
     several, panels, table = len(grid.axes) > 1, [], []
     for number, axis in enumerate(grid.axes):
@@ -72,11 +72,8 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
     )
     area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(interpolate="step", fillOpacity=0.55)
     lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step", strokeWidth=1.8)
-    lines = lines.encode(
-        strokeDash=alt.StrokeDash("what:N", title=None, sort=names).scale(
-            domain=names, range=list(theme.DASHES.values())
-        )
-    )
+    dashed = alt.when(alt.datum.what == LAPLACE).then(alt.value([6, 3])).otherwise(alt.value([1, 0]))
+    lines = lines.encode(strokeDash=dashed)
     tips = [alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g")]
     tips += [alt.Tooltip(f"{each}:Q", format=".4~g") for each in names]
     bars = base.mark_rect(opacity=0).encode(

@@ -10,15 +10,19 @@ import numpy as np
 from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
-from equinoise.figures.shares import bins_of_groups, edges, per_bin
+from equinoise.figures.shares import edges, per_bin, places
 from equinoise.figures.ticks import log_domain, log_ticks
 from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Axis
 from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import Mechanism
+from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 WORST, AVERAGE = "worst person", "average person"
 HARDEST = 10
+MOST_ROWS = 3
+"""Of one person, that are listed."""
 
 
 def losses(mechanism: Mechanism) -> Figure:
@@ -26,8 +30,8 @@ def losses(mechanism: Mechanism) -> Figure:
     panels, table = [], []
     several, each = len(mechanism.grid.axes) > 1, mechanism.losses()
     for number, axis in enumerate(mechanism.grid.axes):
-        bins = bins_of_groups(mechanism, number)
-        occupied, people, means, largest = per_bin(bins, mechanism.groups()[1], each)
+        bins, groups = places(mechanism, number)
+        occupied, people, means, largest = per_bin(bins, mechanism.groups()[1][groups], each[groups])
         at, middles = edges(axis), axis.midpoints()
         rows = [
             (float(at[b]), float(at[b + 1]), many, worst, mean)
@@ -83,38 +87,51 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
         alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
         alt.Tooltip("loss:Q", format=".4~g"),
     ]  # fmt: skip
-    marks = alt.Chart(alt.Data(values=points)).mark_point(filled=True).encode(
+    base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
         y=alt.Y("loss:Q", title="loss of one draw").scale(type="log", domain=log_domain(heights), nice=False)
-            .axis(values=log_ticks(heights), format="~g"),
+        .axis(values=log_ticks(heights), format="~g"),
         color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
         shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["diamond", "circle"]),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        size=alt.Size("what:N", legend=None).scale(domain=names, range=[110, 40]),  # both seen where they agree
         tooltip=tips,
-    ).add_params(shown)  # fmt: skip
-    if line is None:
-        return marks.properties(height=theme.HEIGHT)
-    rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4]).encode(y="line:Q")
-    return alt.layer(rule, marks).properties(height=theme.HEIGHT)
+    )  # fmt: skip
+    worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
+    average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
+    layers = [worst, average.add_params(shown)]  # of two sizes, so that both are seen where they agree
+    if line is not None:
+        rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4])
+        layers.insert(0, rule.encode(y="line:Q"))
+    return alt.layer(*layers).properties(height=theme.HEIGHT)
 
 
 def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """The groups of people with the largest losses: where they are, how many, which scale they need."""
     each, (cells, people) = mechanism.losses(), mechanism.groups()
     order = np.argsort(-each, kind="stable")[:most].tolist()
-    axes, places = mechanism.grid.axes, mechanism.grid.bins_of(cells)
-    scales = _scales(mechanism)
-    rows = []
+    axes, scales, rows = mechanism.grid.axes, _scales(mechanism), []
     for group in order:
-        where = [
-            f"{low:.5g} to {low + axis.width:.5g}"
-            for axis, low in ((axis, float(edges(axis)[b])) for axis, b in zip(axes, places[group], strict=True))
-        ]
+        where = _where(mechanism, group, int(cells[group]))
         own = () if scales is None else (scales[group],)
         rows.append((*where, int(people[group]), *own, at_most(float(each[group]))))
     header = (*(axis.name for axis in axes), "people", *(() if scales is None else ("scale of their noise",)), "loss")
     return header, rows
+
+
+def _where(mechanism: Mechanism, group: int, cell: int) -> list[str]:
+    """Where a person of a group is, column by column; someone with several rows, row by row."""
+    axes = mechanism.grid.axes
+    if isinstance(mechanism, UnitFixedNoise):
+        bag = mechanism.bags[group]
+        rows = [f"{_from_to(axes[0], at)}{'' if times == 1 else f' ({times:,} rows)'}" for at, times in bag[:MOST_ROWS]]
+        return ["; ".join([*rows, *(["..."] if len(bag) > MOST_ROWS else [])])]
+    place = mechanism.grid.bins_of(np.array([cell]))[0].tolist()
+    return [_from_to(axis, at) for axis, at in zip(axes, place, strict=True)]
+
+
+def _from_to(axis: Axis, bin: int) -> str:
+    low = axis.padded_low + bin * axis.width
+    return f"{low:.5g} to {low + axis.width:.5g}"
 
 
 def _scales(mechanism: Mechanism) -> list[str] | None:

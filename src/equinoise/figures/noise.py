@@ -6,7 +6,7 @@ from typing import Any
 
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
-from equinoise.figures.shares import bins_of_groups, edges, laplace_noise, noise_of_groups, per_bin
+from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
 from equinoise.figures.ticks import symlog_ticks
 from equinoise.fixed_noise import FixedNoise
@@ -24,8 +24,9 @@ def _noise(mechanism: FixedNoise) -> Figure:
     panels, table, words = [], [], []
     several = len(mechanism.grid.axes) > 1
     for number, axis in enumerate(mechanism.grid.axes):
-        bins = bins_of_groups(mechanism, number)
-        occupied, people, means, _ = per_bin(bins, mechanism.people, noise_of_groups(mechanism, number))
+        bins, groups = places(mechanism, number)
+        noises = noise_of_places(mechanism, number)
+        occupied, people, means, _ = per_bin(bins, mechanism.people[groups], noises)
         others = laplace_noise(mechanism, number, occupied)
         at, middles = edges(axis), axis.midpoints()
         rows = [
@@ -41,10 +42,10 @@ def _noise(mechanism: FixedNoise) -> Figure:
         ]
         panels.append(_points(points, axis.name, axis.width, number))
         table += [(*((axis.name,) if several else ()), *row) for row in rows]
-        average = float(people @ means) / mechanism.total_people
+        average = float(people @ means) / int(people.sum())
         words.append(
             f"{axis.name}: {average:.3g} on average over all people and {means.max():.3g} in the bin with most, the "
-            f"Laplace mechanism's {float(people @ others) / mechanism.total_people:.3g}"
+            f"Laplace mechanism's {float(people @ others) / int(people.sum()):.3g}"
         )
     caption = (
         "How far from their own bin the people of each bin come out in a draw of theirs (root of the mean square, in "
@@ -91,10 +92,11 @@ def _changes(mechanism: Mechanism) -> Figure:
         alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g"),
         alt.Tooltip("change:Q", format="+.4~g"),
     ]  # fmt: skip
-    chart = alt.Chart(alt.Data(values=points)).mark_bar(color=theme.COLOURS[theme.RELEASED]).encode(
+    chart = alt.Chart(alt.Data(values=points)).mark_rect(color=theme.COLOURS[theme.RELEASED]).encode(
         x=alt.X("low:Q", title=axis.name).scale(zero=False, nice=False).axis(grid=False, tickCount=6),
         x2="high:Q",
         y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
+        y2=alt.datum(0),
         tooltip=tips,
     ).properties(height=theme.HEIGHT)  # fmt: skip
     most = max(points, key=lambda point: abs(point["change"]))

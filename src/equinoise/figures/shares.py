@@ -9,6 +9,8 @@ from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.mechanism import Mechanism
+from equinoise.noise import noise_mass
+from equinoise.unit_fixed_noise import UnitFixedNoise
 
 AT_ONCE = 2**22
 """Weights looked at together."""
@@ -25,15 +27,28 @@ def edges(axis: Axis) -> Floats:
     return axis.padded_low + np.arange(axis.bins + 1, dtype=np.float64) * axis.width
 
 
-def bins_of_groups(mechanism: Mechanism, number: int) -> Ints:
-    """The bin of every group of people on one column."""
-    return mechanism.grid.bins_of(mechanism.groups()[0])[:, number]
+def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
+    """Where people are on one column: a bin and a group of people, once for each bin that the group has rows in."""
+    if isinstance(mechanism, UnitFixedNoise):
+        return mechanism.placed()
+    bins = mechanism.grid.bins_of(mechanism.groups()[0])[:, number]
+    return bins, np.arange(len(bins))
 
 
-def noise_of_groups(mechanism: FixedNoise, number: int) -> Floats:
-    """How far from their own bin people of each group come out on one column: root of the mean square, data units."""
+def noise_of_places(mechanism: FixedNoise, number: int) -> Floats:
+    """How far from their own bin people come out on one column, for each of :func:`places`: root of the mean square,
+    in data units."""
+    bins, groups = places(mechanism, number)
+    width = mechanism.grid.axes[number].width
+    if isinstance(mechanism, UnitFixedNoise):  # weights are those of all rows of a person together
+        found, scales = np.empty(len(bins)), mechanism.scale_indices[groups]
+        for scale in np.unique(scales).tolist():
+            here = scales == scale
+            masses = noise_mass(mechanism.noise, mechanism.scales[scale], mechanism.grid.axis.bins)
+            found[here] = _distances(masses[bins[here]], bins[here])
+        return found * width
     rows = mechanism.factors[number] if isinstance(mechanism, JointFixedNoise) else mechanism.weights
-    return _distances(rows, bins_of_groups(mechanism, number)) * mechanism.grid.axes[number].width
+    return _distances(rows, bins) * width
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:

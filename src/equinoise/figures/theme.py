@@ -10,8 +10,6 @@ COLOURS = {ORIGINAL: "#8c8c8c", RELEASED: "#0a7cc1", LAPLACE: "#d55e00"}
 """Blue, vermilion and grey, which people with any colour vision tell apart. Each has a contrast of at least 3 to 1 both
 on white and on the dark ground, so that a figure need not be drawn twice; lines differ by dashes, too."""
 
-DASHES = {ORIGINAL: [1, 0], RELEASED: [1, 0], LAPLACE: [6, 3]}
-
 HEAT = "viridis"
 """For maps: even to the eye, and in grey as well."""
 

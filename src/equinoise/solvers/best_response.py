@@ -25,7 +25,9 @@ from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
 from equinoise.solvers.joint_starts import joint_starts
-from equinoise.solvers.solution import G, Round, Solution
+from equinoise.solvers.solution import AnyGame, G, Round, Solution
+from equinoise.solvers.unit_starts import unit_starts
+from equinoise.unit_game import UnitGame
 from equinoise.utility import LINEAR
 
 Play = Callable[[Ints, Ints, int], int]
@@ -39,11 +41,11 @@ PATIENCE = 50
 MOST_ROUNDS = 100_000
 
 
-def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
+def rounds(game: AnyGame, start: Ints, order: Ints | None = None, *, restart: int = 0) -> Iterator[Round]:
     """Play round after round from a start; the last one yielded has no move left in it."""
     profile = game.check_profile(start)
     order = game.occupied if order is None else np.asarray(order, dtype=np.int64)
-    play = playing_jointly(game) if isinstance(game, JointGame) else playing(game)
+    play = players(game)
     most = int(game.histogram.counts.max())
     largest = block = 1 if most <= SINGLES_UP_TO or follows(game) else most // BLOCKS_PER_CELL
     alike = 0
@@ -58,15 +60,23 @@ def rounds(game: Game | JointGame, start: Ints, order: Ints | None = None, *, re
             block, alike = min(4 * block, largest), 0
 
 
-def follows(game: Game | JointGame) -> bool:
+def follows(game: AnyGame) -> bool:
     """Whether as many people as gain follow the first one: where there are many, one axis and no kinks."""
     smooth = isinstance(game, Game) and game.closeness.kind != LINEAR
     return smooth and int(game.histogram.counts.max()) > SINGLES_UP_TO
 
 
-def compile_for(game: Game | JointGame) -> None:
+def compile_for(game: AnyGame) -> None:
     """Compile what plays the rounds: on the first run ever that takes a while, which is not solving."""
-    import_module(f"equinoise.solvers.{'joint_moves' if isinstance(game, JointGame) else 'moves'}")
+    name = {JointGame: "joint_moves", UnitGame: "unit_moves"}.get(type(game), "moves")
+    import_module(f"equinoise.solvers.{name}")
+
+
+def players(game: AnyGame) -> Play:
+    """How a round of this game is played."""
+    if isinstance(game, JointGame):
+        return playing_jointly(game)
+    return playing_units(game) if isinstance(game, UnitGame) else playing(game)
 
 
 def playing(game: Game) -> Play:
@@ -112,14 +122,36 @@ def playing_jointly(game: JointGame) -> Play:
     return play
 
 
-def starts(game: Game | JointGame, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
+def playing_units(game: UnitGame) -> Play:
+    """How a round is played by people with several rows."""
+    from equinoise.solvers.unit_moves import play_round
+
+    upper, lower = game.limits
+    watched, occupied = np.flatnonzero(lower > 0), np.flatnonzero(game.counts)
+
+    def play(profile: Ints, order: Ints, block: int) -> int:
+        sums = game.sums(profile)
+        moves = play_round(
+            game.rows, upper, lower, profile, order, watched, occupied, game.counts, sums,
+            game.excess(sums), game.tolerance, block,
+        )  # fmt: skip
+        return int(moves)
+
+    return play
+
+
+def starts(game: AnyGame, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every restart.
 
     The first is everyone at the largest scale, cells ascending, if that protects everyone: then so does its end.
-    The others are seeded random profiles visited in seeded random order (on joint grids, see ``joint_starts``).
+    The others are seeded random profiles visited in seeded random order (on joint grids and for people with several
+    rows, see ``joint_starts`` and ``unit_starts``).
     """
     if isinstance(game, JointGame):
         yield from joint_starts(game, restarts, seed)
+        return
+    if isinstance(game, UnitGame):
+        yield from unit_starts(game, restarts, seed)
         return
     largest = game.largest_scale_profile()
     protecting = game.payoff(largest).protected == game.people

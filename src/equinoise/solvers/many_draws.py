@@ -11,9 +11,9 @@ from equinoise.draws import MOST_DRAWS
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.joint_game import JointGame
 from equinoise.privacy import LEAST_EPSILON
-from equinoise.solvers.solution import G, Solution
+from equinoise.solvers.solution import AnyGame, G, Solution
+from equinoise.unit_game import UnitGame
 
 STEPS = 10
 """Losses tried."""
@@ -52,7 +52,7 @@ def within_budget(game: G, solve: Callable[[G], Solution[G]], draws: int, budget
     return best
 
 
-def most_draws(game: Game | JointGame, budget: Budget) -> int:
+def most_draws(game: AnyGame, budget: Budget) -> int:
     """How many draws stay within a budget, by the quick bound, if everyone takes the largest scale."""
     accountant = _accountant(game, game.largest_scale_profile())
 
@@ -83,6 +83,7 @@ def accountant_of(solution: Solution[G]) -> Accountant:
     return _accountant(solution.game, solution.profile)
 
 
-def _accountant(game: Game | JointGame, profile: Ints) -> Accountant:
-    cells, scales = game.groups(profile)
-    return Accountant(profile[cells, scales], game.weights(profile))
+def _accountant(game: AnyGame, profile: Ints) -> Accountant:
+    places, scales = game.groups(profile)
+    sizes = game.histogram.sizes[places] if isinstance(game, UnitGame) else None
+    return Accountant(profile[places, scales], game.weights(profile), sizes)

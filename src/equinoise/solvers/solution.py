@@ -11,12 +11,15 @@ from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.joint_game import JointGame
 from equinoise.shown import Shown
+from equinoise.unit_game import UnitGame
 
 if TYPE_CHECKING:
     from equinoise.mechanism import Mechanism
 
-G = TypeVar("G", bound=Game | JointGame, default=Game)
-"""The kind of game: on one axis unless another is said."""
+AnyGame = Game | JointGame | UnitGame
+
+G = TypeVar("G", bound=AnyGame, default=Game)
+"""The kind of game: on one axis, one row a person, unless another is said."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +54,12 @@ class Solution(Shown, Generic[G]):
         """As a mechanism for one draw that may not hold: only to be looked at."""
         from equinoise.fixed_noise import FixedNoise
         from equinoise.joint_fixed_noise import JointFixedNoise
+        from equinoise.unit_fixed_noise import UnitFixedNoise
 
         if isinstance(self.game, JointGame):
             return JointFixedNoise.unchecked_jointly(cast("Solution[JointGame]", self))
+        if isinstance(self.game, UnitGame):
+            return UnitFixedNoise.unchecked_units(cast("Solution[UnitGame]", self))
         return FixedNoise.unchecked(cast("Solution[Game]", self))
 
     @property

@@ -1,0 +1,113 @@
+"""How close other epsilons would have come."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from equinoise.errors import BadInput, at_most
+from equinoise.figures import theme
+from equinoise.figures.again import Tell, game_of, play
+from equinoise.figures.figure import Figure, altair
+from equinoise.figures.theme import LAPLACE
+from equinoise.figures.ticks import log_domain, log_ticks
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Histogram
+from equinoise.mechanism import Mechanism
+from equinoise.metrics import kl
+from equinoise.solvers.best_response import RESTARTS
+from equinoise.worst_case import WorstCase
+
+EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
+MOST_BINS = 301
+"""Up to here the saved number of runs; on larger grids one, so that the figure is there within a minute or so."""
+
+GAME, RULE, OWN = "best response, played again", "the public rule, worked out again", "this mechanism"
+
+
+def epsilons(mechanism: Mechanism, tell: Tell) -> Figure:
+    """KL against the epsilon of one draw: the saved people solved again at a few epsilons, and Laplace noise."""
+    found: list[tuple[float, str, float]] = []
+    left_out = []
+    name = GAME if isinstance(mechanism, FixedNoise) else RULE
+    for epsilon in _asked(mechanism):
+        tell(f"Solving again at epsilon {at_most(epsilon)}")
+        distance = _solved(mechanism, epsilon)
+        if distance is None:
+            left_out.append(epsilon)
+        else:
+            found.append((epsilon, name, distance))
+        found.append((epsilon, LAPLACE, kl(mechanism.original, mechanism.laplace_output(epsilon))))
+    found.append((mechanism.epsilon, OWN, mechanism.metrics()["kl"]))
+    missing = ""
+    if left_out:
+        missing = f" At epsilon {', '.join(map(at_most, left_out))} it does not protect everyone, and is left out."
+    words = "; ".join(f"{who} {value:.3g} at epsilon {at_most(epsilon)}" for epsilon, who, value in found)
+    return Figure(
+        "epsilons", "KL against epsilon", _caption(mechanism) + missing, f"{words}.", (_chart(found, name),),
+        ("epsilon of one draw", "method", "KL from the original"), found,
+    )  # fmt: skip
+
+
+def _asked(mechanism: Mechanism) -> list[float]:
+    own = mechanism.epsilon
+    around = {own / 3, own * 3} if not EPSILONS[0] <= own <= EPSILONS[-1] else set()
+    return sorted({*EPSILONS, *around})
+
+
+def _restarts(mechanism: FixedNoise) -> int:
+    small = len(mechanism.grid.axes) == 1 and mechanism.grid.cells <= MOST_BINS
+    return int(mechanism.solver.get("restarts", RESTARTS)) if small else 1
+
+
+def _solved(mechanism: Mechanism, epsilon: float) -> float | None:
+    """None where someone is left unprotected, or this epsilon is out of reach."""
+    try:
+        if isinstance(mechanism, WorstCase):
+            histogram = Histogram(mechanism.grid, mechanism.histogram)
+            return float(WorstCase.make(histogram, epsilon=epsilon, base=mechanism.base).metrics()["kl"])
+        assert isinstance(mechanism, FixedNoise)
+        game = game_of(mechanism, epsilon)
+    except BadInput:
+        return None
+    solution = play(game, restarts=_restarts(mechanism), seed=int(mechanism.solver.get("seed", 0)))
+    return solution.kl if solution.protected == game.people else None
+
+
+def _caption(mechanism: Mechanism) -> str:
+    if not isinstance(mechanism, FixedNoise):
+        return "For each epsilon of one draw, the public rule applied to the same people. Lower is closer."
+    runs = _restarts(mechanism)
+    tier = " (with the fixed-noise tier's promise: nothing was measured end to end)" if mechanism.measured else ""
+    return (
+        "For each epsilon of one draw, the game with the saved people, noise and scales was solved again for this "
+        f"figure by best response, {runs} run{'' if runs == 1 else 's'} each{tier}. Lower is closer."
+    )
+
+
+def _chart(found: list[tuple[float, str, float]], name: str) -> Any:
+    alt = altair()
+    points = [
+        {"epsilon": epsilon, "what": what, "kl": value} for epsilon, what, value in found if 1e-15 < value < math.inf
+    ]
+    heights = [value for _, _, value in found if 1e-15 < value < math.inf]
+    asked = sorted({epsilon for epsilon, what, _ in found if what != OWN})
+    names = [name, LAPLACE, OWN]
+    looks = [theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE], theme.COLOURS[theme.ORIGINAL]]
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("epsilon:Q", title="epsilon of one draw").scale(type="log", nice=False, domain=log_domain(asked))
+        .axis(values=asked, format=".3~g", grid=False),
+        y=alt.Y("kl:Q", title="KL from the original (nats)").scale(type="log", domain=log_domain(heights), nice=False)
+        .axis(values=log_ticks(heights), format="~g"),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=looks),
+        tooltip=[alt.Tooltip("what:N", title="method"), "epsilon:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g")],
+    )  # fmt: skip
+    others = base.transform_filter(f"datum.what !== '{OWN}'")
+    shapes = alt.Scale(domain=names, range=["circle", "square", "diamond"])
+    base, marks = (
+        layer.encode(shape=alt.Shape("what:N", title=None, sort=names, scale=shapes)) for layer in (base, others)
+    )
+    own = base.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170, opacity=1)
+    return alt.layer(
+        own, others.mark_line(strokeWidth=1.8), marks.mark_point(filled=True, size=60, opacity=1)
+    ).properties(height=theme.HEIGHT)

@@ -1,0 +1,5 @@
+"""One page about one mechanism, for the custodian and for a privacy officer; and a variant that anyone may see."""
+
+from equinoise.report.write import Report, write_figure, write_report
+
+__all__ = ["Report", "write_figure", "write_report"]

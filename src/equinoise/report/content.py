@@ -1,0 +1,122 @@
+"""What the page says about a mechanism."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from equinoise.errors import BadInput, at_most
+from equinoise.figures import FIGURES, make_figure
+from equinoise.figures.again import Tell
+from equinoise.figures.cost import promised_cost
+from equinoise.figures.losses import hardest
+from equinoise.figures.summary import facts
+from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import Mechanism
+from equinoise.report.left_out import WHY, left_out
+from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
+from equinoise.report.settings import asked, cannot_say, command, versions
+from equinoise.terminal import METRIC_NAMES, certified, solved
+
+SHORT = {
+    "distribution": "distribution",
+    "noise": "noise",
+    "losses": "losses",
+    "cost": "cost of draws",
+    "epsilons": "other epsilons",
+    "convergence": "convergence",
+}
+
+
+def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
+    """Everything, for whoever may see the data."""
+    path = mechanism.ledger.path
+    sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
+    sections += [_metrics(mechanism), _settings(mechanism)]
+    source = "" if path is None else f" from {path.name}"
+    made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
+    return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
+
+
+def public_page(mechanism: Mechanism, now: datetime) -> Page:
+    """What is promised and what was asked for: nothing that was worked out from the data."""
+    scope = "for every dataset within the bounds" if mechanism.tier == "worst-case" else "for everyone in the data"
+    verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, in whole numbers, {scope}."
+    sections = [
+        Section("promise", "promise", "What is promised",
+                [Text(mechanism.public_promise, "promise"), Text(verdict, "verdict")]),
+        Section("left-out", "left out", "What was left out", [Text(WHY)], left_out(mechanism)),
+    ]  # fmt: skip
+    if mechanism.draws > 1:
+        figure = promised_cost(mechanism)
+        sections.append(
+            Section("cost", SHORT["cost"], figure.title, [Text(figure.caption)], figure=figure,
+                    tables=figure_tables(figure))
+        )  # fmt: skip
+    made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
+    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism)])
+
+
+def _tier(mechanism: Mechanism) -> str:
+    kind = "differential privacy" if mechanism.tier == "worst-case" else "not differential privacy"
+    return f"{mechanism.tier.capitalize()} tier, {kind}."
+
+
+def _promised(mechanism: Mechanism, now: datetime) -> Section:
+    verdict = f"The certificate holds: checked again on {now:%Y-%m-%d at %H:%M} UTC. {certified(mechanism)}"
+    texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict")]
+    if isinstance(mechanism, FixedNoise):
+        again = "With the noise worked out again without each person, losses can be larger: measure them with"
+        if mechanism.measured is not None:
+            again = (
+                f"A loss of {at_most(mechanism.measured.worst)} was measured when it was made: measure it again with"
+            )
+        texts.append(Text(f"{again} 'equinoise audit FILE --data DATA --end-to-end'."))
+    return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))
+
+
+def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
+    """A section for each figure; where a mechanism has none, the reason."""
+    try:
+        figure = make_figure(name, mechanism, tell)
+    except BadInput as error:
+        figure = str(error)
+    if isinstance(figure, str):
+        titles = {"convergence": "Convergence of the solver", "cost": "What draws cost together"}
+        return Section(name, SHORT[name], titles.get(name, name.capitalize()), [Text(figure)])
+    tables = figure_tables(figure)
+    if name == "losses":
+        header, rows = hardest(mechanism)
+        shown = [[said(cell) for cell in row] for row in rows]
+        tables.insert(0, Table("The people hardest to protect", header, shown))
+    return Section(name, SHORT[name], figure.title, [Text(figure.caption)], figure=figure, tables=tables)
+
+
+def _metrics(mechanism: Mechanism) -> Section:
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    rows = [
+        (name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+        for key, name in METRIC_NAMES.items()
+        if ours.get(key) is not None and theirs.get(key) is not None
+    ]
+    for column, own in ours.get("columns", {}).items():
+        rows += [
+            (f"{column}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
+            for key, value in own.items()
+        ]
+    table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
+    text = (
+        f"{solved(mechanism)} Both at epsilon {at_most(mechanism.target)}; their promises differ. Distances in nats, "
+        "probabilities or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
+    )
+    return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
+
+
+def _settings(mechanism: Mechanism) -> Section:
+    """The same on both pages: what was asked for, not what came of it."""
+    tables = [
+        Table("What was asked for", ("setting", "value"), asked(mechanism), named=True),
+        Table("Versions, when this page was made", ("package", "version"), versions(), named=True),
+    ]
+    texts = [Text("With the same data, versions and machine, this command makes the same mechanism again.")]
+    texts += [Text(words) for words in cannot_say(mechanism)]
+    return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))

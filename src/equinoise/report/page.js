@@ -1,0 +1,10 @@
+"use strict";
+const config = JSON.parse(document.getElementById("look").textContent);
+const options = { mode: "vega-lite", renderer: "svg", actions: false, config };
+for (const place of document.querySelectorAll("[data-spec]")) {
+  const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
+  vegaEmbed(place, spec, options).catch((error) => {
+    place.textContent = "This figure could not be drawn; its numbers are in the table below.";
+    console.error(error);
+  });
+}

@@ -1,0 +1,177 @@
+"""The fixed-noise tier for people with several rows: a draw is a row of anyone's, a loss removes all of a person's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equinoise import storage
+from equinoise.accounting import Accountant, Budget
+from equinoise.certificate import Certificate, certify
+from equinoise.draws import RandomBytes, draw_units
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Floats, Ints
+from equinoise.mechanism import SECRET_SIZE, check_draws, within
+from equinoise.privacy import losses
+from equinoise.solvers import Solution
+from equinoise.unit_game import UnitGame
+from equinoise.units import Bag, bag_table
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UnitFixedNoise(FixedNoise):
+    """Groups as for one row a person, of people with the same bag: ``weights`` are their rows' added up.
+
+    ``cells`` is the lowest cell of each bag, for lists of groups that have room for one.
+    """
+
+    bags: tuple[Bag, ...]
+
+    @classmethod
+    def from_unit_solution(
+        cls,
+        solution: Solution[UnitGame],
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> UnitFixedNoise:
+        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
+        check_draws(draws)
+        made = cls.unchecked_units(solution, draws=draws, budget=budget, settings=settings)
+        made._require_certificate()
+        return made
+
+    @classmethod
+    def unchecked_units(
+        cls,
+        solution: Solution[UnitGame],
+        *,
+        draws: int = 1,
+        budget: Budget | None = None,
+        settings: dict[str, Any] | None = None,
+    ) -> UnitFixedNoise:
+        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
+        game = solution.game
+        numbers, scales = game.groups(solution.profile)
+        bags = tuple(game.histogram.bags[number] for number in numbers.tolist())
+        return cls(
+            grid=game.histogram.grid,
+            noise=game.kernel.noise,
+            scales=game.kernel.scales,
+            weight_total=game.kernel.total,
+            epsilon=float(game.epsilon),
+            draws=int(draws),
+            cells=np.array([bag[0][0] for bag in bags]),
+            scale_indices=scales,
+            people=solution.profile[numbers, scales],
+            weights=game.weights(solution.profile),
+            bags=bags,
+            budget=budget,
+            settings=settings or {"public_bounds": False},
+            solver=solution.summary(),
+        )
+
+    @classmethod
+    def from_unit_document(
+        cls, document: storage.UnitDocument, weights: Ints, shared: dict[str, Any]
+    ) -> UnitFixedNoise:
+        """As saved; whether it is certified is another question."""
+        return cls(
+            noise=document.noise,
+            scales=tuple(document.scales),
+            weight_total=document.weight_total,
+            cells=np.array(document.cells, dtype=np.int64),
+            scale_indices=np.array(document.scale_indices, dtype=np.int64),
+            people=np.array(document.people, dtype=np.int64),
+            weights=weights,
+            bags=tuple(tuple((cell, times) for cell, times in bag) for bag in document.bags),
+            solver=document.solver.model_dump(),
+            **shared,
+        )
+
+    def _own(self) -> dict[str, Any]:
+        return {**super()._own(), "bags": [[list(pair) for pair in bag] for bag in self.bags]}
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows that a person of each group has."""
+        return np.array([sum(times for _, times in bag) for bag in self.bags], dtype=np.int64)
+
+    @cached_property
+    def table(self) -> Floats:
+        """Rows in each cell of a person of each group."""
+        return bag_table(self.bags, self.grid.cells)
+
+    @property
+    def total_rows(self) -> int:
+        """R, the rows of everyone."""
+        return int(self.people @ self.sizes)
+
+    def placed(self) -> tuple[Ints, Ints]:
+        """A cell and a group for every cell that has rows of a group."""
+        pairs = [(cell, group) for group, bag in enumerate(self.bags) for cell, _ in bag]
+        cells, groups = np.array(pairs, dtype=np.int64).T
+        return cells, groups
+
+    def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
+        return draw_units(self.people, self.sizes, self.weights, self.weight_total, n, source)
+
+    @cached_property
+    def _certificate(self) -> Certificate:
+        return certify(self.people, self.weights, self.weight_total, self.epsilon, sizes=self.sizes)
+
+    @cached_property
+    def accountant(self) -> Accountant:
+        """What many draws cost each group."""
+        return Accountant(self.people, self.weights, self.sizes)
+
+    @property
+    def histogram(self) -> Ints:
+        """Rows per cell."""
+        return np.asarray(self.people @ self.table.astype(np.int64))
+
+    @property
+    def original(self) -> Floats:
+        """p: the distribution of the rows over the cells."""
+        return self.histogram / self.total_rows
+
+    @property
+    def output(self) -> Floats:
+        """q: the distribution of one draw over the cells."""
+        return self._sums() / (float(self.total_rows) * self.weight_total)
+
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each group, all of whose rows are removed."""
+        return losses(self.weights.astype(np.float64), self._sums(), self.total_rows, self.sizes)
+
+    @property
+    def protected(self) -> int:
+        """People who are within what is promised of one draw."""
+        return int(self.people[self.losses() <= self.epsilon].sum())
+
+    def _one_draw(self, *, public: bool) -> str:
+        if public:  # the same as where nobody has several rows: whether anyone has is not public
+            return super()._one_draw(public=True)
+        unit = self.settings.get("unit")
+        return (
+            f"Fixed-noise tier: for each of the {self.total_people:,} people in this dataset (rows with the same "
+            f"{unit!r} are one person's, {self.total_rows:,} rows in all), the privacy loss of one draw is "
+            f"{within(self.epsilon, 0)}, between the data with them and with all rows of that one person removed, "
+            f"everyone else's noise held fixed ({SECRET_SIZE})."
+        )
+
+    def _shown(self) -> dict[str, Any]:
+        shown = super()._shown()
+        for group, bag in zip(shown["profile"], self.bags, strict=True):
+            del group["cell"]
+            group["rows"] = [{"cell": cell, "rows": times} for cell, times in bag]
+        return shown
+
+    def summary(self) -> dict[str, Any]:
+        """What was reached and at what cost, without the mechanism itself."""
+        return {**super().summary(), "rows": self.total_rows}
