@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def explore(
         raise BadInput("The page needs a small web server: pip install 'equinoise[explore]'.")
     from equinoise import terminal
     from equinoise.explore.counted import count_column
-    from equinoise.explore.process import get_ready
+    from equinoise.explore.process import get_ready, let_go
     from equinoise.explore.serve import Explorer, open_socket
 
     name, limits = _one(column, bounds)
@@ -79,10 +79,10 @@ def explore(
             if browser:
                 _open_browser(explorer.address)
 
-        try:
+        with suppress(KeyboardInterrupt):
             explorer.serve(ready)
-        except KeyboardInterrupt:
-            click.echo("Ended.", err=True)
+        let_go()
+    click.echo("Ended.", err=True)
 
 
 def _open_browser(address: str) -> None:

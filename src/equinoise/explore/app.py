@@ -22,7 +22,6 @@ from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.tabs import Message, Tabs
-from equinoise.figures.javascript import javascript
 from equinoise.terminal import finite
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -44,16 +43,34 @@ class TooLong(Exception):
     """More was sent than any page of ours sends."""
 
 
-def make_app(counted: Counted, tabs: Tabs) -> Starlette:
+class Library:
+    """What draws charts, made once, when it is first asked for: a second or two, and not in this process, which
+    what makes it would keep from ending."""
+
+    def __init__(self, tabs: Tabs) -> None:
+        self._tabs = tabs
+        self._made: asyncio.Task[dict[str, dict[str, Any]]] | None = None
+
+    async def text(self) -> str:
+        """All of the script."""
+        if self._made is None or (self._made.done() and "library" not in self._made.result()):
+            self._made = asyncio.create_task(_heard(self._tabs.once("library", {})))
+        found = await asyncio.shield(self._made)
+        if "library" not in found:
+            raise BadInput("The charts' script could not be made. Load the page again.")
+        return str(found["library"]["script"])
+
+
+def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
     """The application; a guard must stand before it."""
 
     async def page(request: Request) -> Response:
         return HTMLResponse(_file("index.html"))
 
-    def file(request: Request) -> Response:
+    async def file(request: Request) -> Response:
         name = request.path_params["name"]
         if name == "vega.js":
-            return Response(javascript(), media_type="text/javascript")
+            return Response(await library.text(), media_type="text/javascript")
         if name not in FILES:
             raise HTTPException(404)
         return Response(_file(name), media_type=FILES[name])
@@ -76,7 +93,9 @@ def make_app(counted: Counted, tabs: Tabs) -> Starlette:
         return JSONResponse(found.popitem()[1], 409)
 
     async def report(request: Request) -> Response:
-        found = await _unless_left(request, _heard(tabs.report(check_name(request.path_params["name"]))))
+        found = await _unless_left(
+            request, _heard(tabs.once("report", {"name": check_name(request.path_params["name"])}))
+        )
         if "report" in found:
             return HTMLResponse(found["report"]["html"], headers={"Content-Security-Policy": REPORT_POLICY})
         return refuse(request, 409, found.popitem()[1]["sentence"])

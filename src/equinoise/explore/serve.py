@@ -6,19 +6,18 @@ import asyncio
 import errno
 import os
 import socket
-import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 import uvicorn
 
-from equinoise.errors import BadInput, check, is_whole
-from equinoise.explore.app import make_app
+from equinoise.errors import BadInput, EquinoiseError, check, is_whole
+from equinoise.explore.app import Library, make_app
 from equinoise.explore.counted import Counted
 from equinoise.explore.guard import Guard
 from equinoise.explore.tabs import Tabs
-from equinoise.figures.javascript import javascript
 
 LOOPBACK = "127.0.0.1"
 
@@ -58,7 +57,8 @@ class Explorer:
     def __init__(self, counted: Counted, opened: socket.socket, *, folder: Path) -> None:
         self.port: int = opened.getsockname()[1]
         self.tabs = Tabs(counted, folder)
-        self.guard = Guard(make_app(counted, self.tabs), self.port)
+        self._library = Library(self.tabs)
+        self.guard = Guard(make_app(counted, self.tabs, self._library), self.port)
         self.address = f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
         self._socket = opened
         self.server = Server(
@@ -71,7 +71,6 @@ class Explorer:
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until a signal; ``ready`` is called when the first visit can come."""
-        threading.Thread(target=javascript, daemon=True).start()  # slow the first time
         try:
             asyncio.run(self._serve(ready))
         finally:
@@ -79,5 +78,9 @@ class Explorer:
             self._socket.close()
 
     async def _serve(self, ready: Callable[[], None]) -> None:
+        early = asyncio.create_task(self._library.text())  # it is needed with the first visit, and takes a while
         ready()  # the socket listens already: a visit waits until it is answered
         await self.server.serve(sockets=[self._socket])
+        early.cancel()
+        with suppress(asyncio.CancelledError, EquinoiseError):
+            await early

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from itertools import count
 from pathlib import Path
@@ -69,12 +69,39 @@ class Worker:
                 loop.call_soon_threadsafe(heard.put_nowait, (kind, message))
 
 
+async def _in_thread(start: Callable[[], Worker]) -> Worker:
+    """Start a worker without holding up the server, and without holding up its end as asyncio's own threads do."""
+    loop = asyncio.get_running_loop()
+    found: asyncio.Future[Worker] = loop.create_future()
+
+    def tell(worker: Worker | None, error: Exception | None) -> None:
+        if found.cancelled():
+            return
+        if worker is not None:
+            found.set_result(worker)
+        else:
+            found.set_exception(error or RuntimeError())
+
+    def run() -> None:
+        worker, error = None, None
+        try:
+            worker = start()
+        except Exception as raised:
+            error = raised
+        with suppress(RuntimeError):  # the server has ended
+            loop.call_soon_threadsafe(tell, worker, error)
+
+    threading.Thread(target=run, daemon=True).start()
+    return await found
+
+
 class Tabs:
     """Workers by the tab they work for, those used last at the end."""
 
     def __init__(self, counted: Counted, folder: Path) -> None:
         self._counted, self._folder = counted, folder
         self._workers: dict[str, Worker] = {}
+        self._others: set[Worker] = set()
         self._numbers = count(1)
         self._ended = False
 
@@ -86,7 +113,7 @@ class Tabs:
         if worker is None or not worker.idle:
             self._end(tab)
             self._check_room()
-            worker = await asyncio.to_thread(self._start)
+            worker = await _in_thread(self._start)
             self._end(tab)  # one that was asked for meanwhile
         self._workers[tab] = self._workers.pop(tab, worker)
         async with aclosing(worker.ask("solve", {"settings": settings, "number": next(self._numbers)})) as messages:
@@ -102,14 +129,16 @@ class Tabs:
             async for message in messages:
                 yield message
 
-    async def report(self, name: str) -> AsyncGenerator[Message]:
-        """The report of a saved file, made by a process of its own."""
-        worker = await asyncio.to_thread(self._start)
+    async def once(self, what: str, given: dict[str, Any]) -> AsyncGenerator[Message]:
+        """Something that belongs to no tab, such as a report, done by a process of its own."""
+        worker = await _in_thread(self._start)
+        self._others.add(worker)
         try:
-            async with aclosing(worker.ask("report", {"name": name})) as messages:
+            async with aclosing(worker.ask(what, given)) as messages:
                 async for message in messages:
                     yield message
         finally:
+            self._others.discard(worker)
             worker.end()
 
     @property
@@ -137,6 +166,6 @@ class Tabs:
     def end(self) -> None:
         """End everything at once."""
         self._ended = True
-        for worker in self._workers.values():
+        for worker in (*self._workers.values(), *self._others):
             worker.end()
         self._workers.clear()

@@ -19,6 +19,7 @@ from equinoise.explore import shown
 from equinoise.explore.asked import Asked, make
 from equinoise.explore.counted import Counted
 from equinoise.explore.refusals import check_name, refusal
+from equinoise.figures.javascript import javascript
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 
@@ -44,7 +45,7 @@ def work(connection: Connection, counted: Counted, folder: Path) -> None:
         while True:
             what, given = connection.recv()
             try:
-                {"solve": _solve, "save": _save, "report": _report}[what](counted, folder, kept, given, tell)
+                JOBS[what](counted, folder, kept, given, tell)
                 tell("done", {})
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 return
@@ -85,3 +86,10 @@ def _save(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dic
 def _report(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:
     page = shown.report(folder / check_name(given["name"]), lambda note: tell("note", {"note": note}))
     tell("report", {"html": page})
+
+
+def _library(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:
+    tell("library", {"script": javascript()})
+
+
+JOBS = {"solve": _solve, "save": _save, "report": _report, "library": _library}
