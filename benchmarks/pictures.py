@@ -147,7 +147,7 @@ def dark_style() -> str:
 
 
 def shorter(svg: str) -> str:
-    """The same with numbers to two digits behind the point, without what nobody sees, and without labels of single marks."""
+    """The same with two digits behind the point, without what nobody sees and without labels of single marks."""
 
     def tag(found: re.Match[str]) -> str:
         fewer = re.sub(r"(?<=\d)\.(\d{2})\d+", r".\1", found[0])

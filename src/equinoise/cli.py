@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from equinoise import __version__
+from equinoise.cli_explore import explore
 from equinoise.cli_losses import losses
 from equinoise.cli_options import EPILOG, FILE_PATH, Command, engine_options, json_option
 from equinoise.cli_report import report
@@ -478,9 +479,14 @@ def show(file: Path, as_json: bool) -> None:
 
 
 @cli.command(epilog=EPILOG, short_help="The whole job on a real column of pay.")
+@click.option(
+    "--report", "page", type=FILE_PATH, default=Path("equinoise-demo.html"), show_default=True,
+    help="Where to write a page about it; an earlier one is replaced.",
+)  # fmt: skip
 @json_option
-def demo(as_json: bool) -> None:
-    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample.
+def demo(page: Path, as_json: bool) -> None:
+    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample; and
+    write a report to look at.
 
     \b
     Examples:
@@ -491,13 +497,14 @@ def demo(as_json: bool) -> None:
     from equinoise import terminal
 
     with terminal.progress() as seen:
-        mechanism, rows = example.run(seen)
+        mechanism, rows = example.run(page, seen)
     if as_json:
-        terminal.print_json({**mechanism.summary(), "rows": rows})
+        terminal.print_json({**mechanism.summary(), "rows": rows, "report": str(page)})
     else:
-        terminal.show_demo(mechanism, rows)
+        terminal.show_demo(mechanism, rows, page)
 
 
+cli.add_command(explore)
 cli.add_command(losses)
 cli.add_command(report)
 cli.add_command(reproduce)

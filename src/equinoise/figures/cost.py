@@ -28,27 +28,31 @@ def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequen
 
     ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
     """
-    costs = costs or mechanism.costs(draws or _usual(mechanism))
+    costs = costs or mechanism.costs(draws or usual_draws(mechanism))
     points = [
         {"draws": row["draws"], "who": name, "epsilon": row[key]}
         for row in costs
         for key, name in SERIES.items()
         if 0 < row[key] < math.inf
     ]
-    words = "; ".join(
-        f"{_draws(int(row['draws']))}: worst {at_most(row['worst'])}, median {at_most(row['median'])}" for row in costs
+    words = " ".join(
+        f"{_draws(int(row['draws'])).capitalize()} cost{'s' if row['draws'] == 1 else ''} the worst person "
+        f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
+        for row in (costs[0], costs[-1])
     )
     delta = f"Except with probability delta = {costs[0]['delta']:g}. " if costs[0]["delta"] > 0 else ""
     caption = f"What draws cost together, everyone's own figure. {delta}{_how(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
-    return Figure("cost", title, caption, f"{words}.", (_chart(points),), header, rows)
+    return Figure("cost", title, caption, words, (_chart(points),), header, rows)
 
 
 def promised_cost(mechanism: Mechanism, draws: Sequence[int] | None = None) -> Figure:
     """The same from what is promised alone, with nothing in it that was worked out from the data."""
-    rows = [(many, mechanism.promised_cost(many)) for many in draws or _usual(mechanism) if many <= mechanism.draws]
+    rows = [
+        (many, mechanism.promised_cost(many)) for many in draws or usual_draws(mechanism) if many <= mechanism.draws
+    ]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     caption = f"What is promised of so many draws, whoever is in the data. {_allowed(mechanism)}"
@@ -62,7 +66,8 @@ def _draws(many: int) -> str:
     return f"{many:,} draw{'' if many == 1 else 's'}"
 
 
-def _usual(mechanism: Mechanism) -> list[int]:
+def usual_draws(mechanism: Mechanism) -> list[int]:
+    """Numbers of draws that are shown where nobody names others."""
     return sorted({*DRAWS, mechanism.draws})
 
 
@@ -99,4 +104,4 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     marks = base.mark_point(filled=True, size=65).encode(
         shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
     )
-    return alt.layer(base.mark_line(strokeWidth=1.8), marks.add_params(shown)).properties(height=theme.HEIGHT)
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), marks).properties(height=theme.HEIGHT)
