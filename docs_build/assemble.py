@@ -13,6 +13,7 @@ import re
 import shutil
 from pathlib import Path
 
+from docs_build.notebook import page_of
 from docs_build.reference import filled
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -27,7 +28,8 @@ def site_files() -> dict[str, str]:
     pages = [path.name for path in sorted(ROOT.glob("*.md"))]
     measured = [path.name for path in sorted((ROOT / "benchmarks").glob("*.md")) if not path.stem.endswith("_text")]
     outside = [*pages, "LICENSE", *(f"benchmarks/{name}" for name in measured)]
-    return {name: name.removeprefix(f"{DOCS}/") for name in inside} | {name: f"{OUTSIDE}/{name}" for name in outside}
+    places = {name: name.removeprefix(f"{DOCS}/") for name in inside} | {name: f"{OUTSIDE}/{name}" for name in outside}
+    return {name: re.sub(r"\.ipynb$", ".md", place) for name, place in places.items()}
 
 
 def turned(markdown: str, name: str, places: dict[str, str]) -> str:
@@ -52,6 +54,11 @@ def assemble(folder: Path) -> None:
         target.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(".md"):
             target.write_text(filled(turned((ROOT / name).read_text(), name, places)))
+        elif name.endswith(".ipynb"):
+            page = page_of((ROOT / name).read_text(), target.stem)
+            target.write_text(turned(page.markdown, name, places))
+            for picture, text in page.pictures.items():
+                (target.parent / picture).write_text(text)
         else:
             shutil.copyfile(ROOT / name, target)
 

@@ -53,7 +53,7 @@ def complaints(folder: Path) -> Iterator[str]:
             for where in loaded(path.name, path.read_text()):
                 yield f"{path.relative_to(folder)} loads {where} from the network."
     for place in site_files().values():
-        built = folder / re.sub(r"\.(?:md|ipynb)$", ".html", re.sub(r"README\.md$", "index.md", place))
+        built = folder / re.sub(r"\.md$", ".html", re.sub(r"README\.md$", "index.md", place))
         if not built.is_file():
             yield f"{place} has no page."
     yield from _lacking(folder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -12,6 +13,7 @@ import equinoise
 from benchmarks import pictures
 from docs_build import check
 from docs_build.assemble import CODE, ROOT, site_files, turned
+from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
 from equinoise.cli import cli
 
@@ -53,7 +55,7 @@ def test_a_link_to_nothing_would_be_found(tmp_path, monkeypatch):
 def test_pages_that_matter_are_in_the_site_and_in_its_navigation():
     navigation = (ROOT / "mkdocs.yml").read_text()
     for place in site_files().values():
-        if place.endswith((".md", ".ipynb")):
+        if place.endswith(".md"):
             assert f" {place}\n" in navigation, f"{place} is in no menu"
 
 
@@ -66,6 +68,22 @@ def test_links_are_turned_to_where_the_site_has_things_and_code_is_left_alone():
         "[a](../guide.md) ![p](../pictures/distribution.svg)"
     )
     assert turned("[a](../promises.md)", "docs/reference/python.md", places) == "[a](../promises.md)"
+
+
+def test_a_notebook_becomes_a_page_with_its_pictures_beside_it():
+    code = {"cell_type": "code", "source": ["a\n", "b"], "outputs": [
+        {"output_type": "stream", "text": ["said\n"]},
+        {"data": {"image/svg+xml": ["<svg>1</svg>"], "text/plain": "Chart"}},
+        {"data": {"text/html": "<b>\n\nx</b>", "text/plain": "x"}},
+        {"data": {"image/svg+xml": "<svg>2</svg>"}},
+    ]}  # fmt: skip
+    cells = [{"cell_type": "markdown", "source": ["# T"]}, code, {"cell_type": "raw", "source": "left out"}]
+    page = page_of(json.dumps({"cells": cells}), "n")
+    assert page.pictures == {"n-1.svg": "<svg>1</svg>", "n-2.svg": "<svg>2</svg>"}
+    assert page.markdown == (
+        "# T\n\n```python\na\nb\n```\n\n```text\nsaid\n```\n\n![What the code above draws](n-1.svg)\n\n"
+        "<div>\n<b>\nx</b>\n</div>\n\n![What the code above draws](n-2.svg)\n"
+    )
 
 
 def test_the_reference_has_every_command_every_option_and_every_public_name():
@@ -147,7 +165,7 @@ def test_pictures_show_what_would_be_drawn_today(name, made):
     drawn = ET.fromstring((ROOT / "docs" / "pictures" / f"{name}.svg").read_text())
     again = ET.fromstring(pictures.draw(name, made))
     kept, now = (picture.find("{http://www.w3.org/2000/svg}desc").text for picture in (drawn, again))
-    assert kept == now
+    assert kept == now, "run: make pictures"
     colours = {element.get("fill") for element in again.iter()} | {element.get("stroke") for element in again.iter()}
     light = {colour for colour in colours if colour and colour.startswith("#")}
     style = again.find("{http://www.w3.org/2000/svg}style").text
