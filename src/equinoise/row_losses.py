@@ -181,8 +181,8 @@ def write_losses(
         paths = find_files(Path(data)).paths if files else ()
         each = (open_rows(path, columns, reader, keep=True) for path in paths) if files else [whole]
         work = _Work(opened, whole, progress)
-        if opened.settings.get("unit") is not None:
-            work.look_up(data, reader)
+        if work.unit is not None:
+            work.look_up(work.unit, data, reader)
         write_frames(out, work.frames(each), force=force)
     return RowLosses(opened, work.groups, out, work.rows, work.left_out, work.added)
 
@@ -200,17 +200,17 @@ class _Work:
         self.unit: str | None = mechanism.settings.get("unit")
         self.people = pl.DataFrame()
 
-    def look_up(self, data: Any, engine: Engine | None) -> None:
+    def look_up(self, unit: str, data: Any, engine: Engine | None) -> None:
         """Give everyone, by name, a group."""
         axes = self.mechanism.grid.axes
-        rows = open_rows(data, [axis.name for axis in axes], engine, keep=self.unit or False)
+        rows = open_rows(data, [axis.name for axis in axes], engine, keep=unit)
         names, *lines = count_named_units(rows, axes, **self.rules)
         if isinstance(self.mechanism, UnitFixedNoise):
             groups = self.groups.places[take_bags(self.mechanism, bags_of_people(*lines), rows.source)]
         else:
             one = self.mechanism.settings.get("unit_rows") == "one"
             if not one and (len(lines[2]) != len(names) or (lines[2] != 1).any()):
-                raise not_the_data(rows.source, f"several rows with the same {self.unit!r}")
+                raise not_the_data(rows.source, f"several rows with the same {unit!r}")
             groups = self.queues.take(middle_rows(*lines))
             self.queues.check_empty()
         self.people = pl.DataFrame({"unit": names, "group": groups})

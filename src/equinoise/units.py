@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -73,7 +74,7 @@ def bags_of_people(units: Ints, cells: Ints, times: Ints) -> list[Bag]:
     """Everyone's bag, from lines by person and then cell."""
     begins = np.flatnonzero(np.diff(units, prepend=-1))
     lines = list(zip(cells.tolist(), times.tolist(), strict=True))
-    return [tuple(lines[a:b]) for a, b in zip(begins.tolist(), [*begins[1:].tolist(), len(lines)], strict=True)]
+    return [tuple(lines[a:b]) for a, b in pairwise([*begins.tolist(), len(lines)])]
 
 
 def gather(grid: Grid, units: Ints, cells: Ints, times: Ints) -> UnitHistogram:
