@@ -48,7 +48,7 @@ def counted(engine, side, path):
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
 
 
-def measure(rows=10**8, repeats=7):
+def measure(rows=10**8, repeats=5):
     """All sides on one file, in turn."""
     told = {side: [] for side in NEEDED}
     with tempfile.TemporaryDirectory() as folder:
@@ -81,8 +81,9 @@ def report(told, rows, repeats):
         ])  # fmt: skip
         if side[1] == "ours":
             what = f"counting {rows:,} rows, {side[0]}"
-            ratio = seconds / median(bare, "seconds")
-            goals.append(at_most(f"{what}, against its bare group-by", MOST_TIMES, ratio))
+            by_clock, of_processor = seconds / median(bare, "seconds"), processor / median(bare, "processor")
+            goals.append(at_most(f"{what}, against its bare group-by, by the clock", MOST_TIMES, by_clock))
+            goals.append(at_most(f"{what}, against its bare group-by, of the processor", MOST_TIMES, of_processor))
             goals.append(at_most(f"{what}, peak memory", MOST_MEMORY, peak, "MiB"))
     alike = {tuple(one["counts"]) for found in told.values() for one in found}
     goals.append(holds(f"the same counts of all {rows:,} rows in every line", len(alike) == 1))

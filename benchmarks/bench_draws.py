@@ -30,7 +30,7 @@ def laplace(kind):
     return dp.m.make_laplace(dp.vector_domain(atom), dp.l1_distance(T=kind), scale=BOUNDS[1] - BOUNDS[0])
 
 
-def measure(n=300_000, repeats=5):
+def measure(n=100_000, repeats=7):
     """Seconds for as many values of each."""
     values = np.tile(heights(), math.ceil(n / len(heights())))[:n]
     whole, floats = np.rint(values).astype(np.int64).tolist(), values.tolist()

@@ -62,7 +62,7 @@ def share(game, states, steps):
     return taken * len(states) * game.people / (done + len(asked)), alike and all(stay)
 
 
-def measure(people=tuple(PEOPLE), steps=100, repeats=15):
+def measure(people=tuple(PEOPLE), steps=50, repeats=15):
     """Seconds of both, for each number of people."""
     lines, goals = [], []
     for number in people:

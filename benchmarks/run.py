@@ -45,6 +45,8 @@ def main(names: list[str], folder: Path = Path(__file__).parent) -> int:
         print(f"[{number}/{len(chosen)}] {name}", file=sys.stderr, flush=True)
         began = time.monotonic()
         found.append(PARTS[name]())
+        for goal in found[-1].goals:
+            print(f"  {goal.what}: {goal.measured} ({goal.goal})", file=sys.stderr)
         print(f"  {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     text = page(found)
     print(text)
