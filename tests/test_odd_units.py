@@ -88,6 +88,21 @@ def test_minus_zero_is_zero(tmp_path, engine):
     assert [int(times[who == name].sum()) for name in (1, 2)] == [2, 1]
 
 
+def test_blanks_are_nobodys_name():
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "who": ["", " ", "a", " a"]})
+    rows = open_rows(frame, "x", keep="who")
+    with pytest.raises(equinoise.BadInput, match="the unit, is missing in 2 rows"):
+        count_units(rows, (AXIS,))
+    assert count_units(rows, (AXIS,), missing="drop")[0].tolist() == [1, 2]
+
+
+def test_lengths_of_time_are_not_written_as_text(folder, run):
+    VISITS.with_columns(took=pl.duration(seconds=5)).write_parquet("a.parquet")
+    assert run("optimize", "a.parquet", *LINE, "--unit", "who", "--out", "a.eq")[0] == 0
+    code, _, err = run("losses", "a.eq", "a.parquet", "--out", "b.csv")
+    assert (code, "Column 'took' has values of type" in err, "Write a .parquet file" in err) == (2, True, True)
+
+
 @pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
 def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):

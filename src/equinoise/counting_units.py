@@ -90,10 +90,11 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
 
 
 def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
-    """In a text file blanks around a field do not count, and some words mean that it is missing."""
-    if not from_text:
-        return units
+    """In a text file blanks around a field do not count, and some words mean that it is missing. Nothing but blanks is
+    nobody's name anywhere."""
     bare = units.str.strip_chars()
+    if not from_text:
+        return pl.select(pl.when(bare != "").then(units)).to_series()
     return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
 
 
