@@ -7,6 +7,7 @@ import zlib
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -86,6 +87,11 @@ def test_minus_zero_is_zero(tmp_path, engine):
     with connect(engine) as reader:
         who, _, times = count_units(open_rows(tmp_path / "a.parquet", "x", reader, keep="who"), (AXIS,))
     assert [int(times[who == name].sum()) for name in (1, 2)] == [2, 1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_pandas_may_be_called_by_numbers():
+    warn_of_units(pd.DataFrame({0: [1, 1, 2], "x": [1.0, 2.0, 3.0]}), ["x"], None)
 
 
 def test_blanks_are_nobodys_name():

@@ -115,7 +115,7 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
 
     Only columns that are called like one are looked at, and only whether their values repeat.
     """
-    for name in column_names(data):
+    for name in filter(lambda name: isinstance(name, str), column_names(data)):  # in pandas, some are numbers
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if name in columns or not LIKE_A_NAME.search(plain):
             continue
