@@ -15,35 +15,12 @@ from equinoise.grid import Axis, Grid
 from equinoise.procedure import Procedure
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
-
-PEOPLE = np.random.default_rng(5).normal(50, 12, 240).clip(0, 100)
-EVIL = '</script><img src=x onerror=alert(1)>&".[0]'
+from tests.kinds import KINDS, PEOPLE, mechanism
 
 
 @pytest.fixture(scope="module")
 def mechanisms():
-    two = {"a": PEOPLE, EVIL: PEOPLE[::-1]}
-    frame = np.stack([PEOPLE, PEOPLE[::-1], np.roll(PEOPLE, 3)], axis=1)
-    import polars as pl
-
-    one = {"bounds": (0, 100), "bins": 21, "restarts": 1}
-    several = {"restarts": 1, "epsilon": 2, "bins": 9}
-    three = pl.DataFrame(frame, schema=["a", "b", "c"])
-    return {
-        "fixed-noise": equinoise.optimize(PEOPLE, epsilon=1, draws=5, **one),
-        "delta": equinoise.optimize(PEOPLE, epsilon=1, delta=1e-4, **one),
-        "end-to-end": equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=15, guarantee="end-to-end"),
-        "worst-case": equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=21, guarantee="worst-case", draws=3),
-        "two": equinoise.optimize(
-            pl.DataFrame(two), column=["a", EVIL], bounds={"a": (0, 100), EVIL: (0, 100)}, **several
-        ),
-        "three": equinoise.optimize(
-            three, column=["a", "b", "c"], bounds=dict.fromkeys("abc", (0, 100)), **{**several, "bins": 6}
-        ),
-    }
-
-
-KINDS = ("fixed-noise", "delta", "end-to-end", "worst-case", "two", "three")
+    return {kind: mechanism(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,7 +191,9 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
 
     game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
     solution = equinoise.best_response(game)
-    assert "does not hold" in solution._repr_html_()
+    assert "Not everyone is protected." in solution._repr_html_()
+    assert "<td>yes, checked</td>" in solution._repr_html_()
+    assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
     assert solution.plot_losses().to_dict()["description"]
     assert solution.plot_cost().to_dict()
 
@@ -240,4 +219,4 @@ def test_people_with_several_rows_have_figures_too():
     single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
     assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
     assert "all rows of that one person" in single.public_promise
-    assert "<td>" in solution._repr_html_()
+    assert "Everyone is protected." in solution._repr_html_()

@@ -18,8 +18,9 @@ import equinoise
 from equinoise import BadInput, Mechanism, fields, optimize, row_losses, write_losses
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Grid
+from equinoise.loss_groups import Groups, Queues
 from equinoise.noise import make_kernel
-from equinoise.row_losses import Groups, Queues, added_names
+from equinoise.row_losses import added_names
 
 RNG = np.random.default_rng(11)
 PAY = RNG.normal(50, 12, 300).clip(0, 100).round(1)
@@ -135,7 +136,7 @@ GROUPS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9)), min_size=1, m
 def test_queues_are_lists_whatever_the_batches(groups, random, size):
     cells, people = (np.array(part) for part in zip(*sorted(groups), strict=True))
     grid = Grid((Axis("value", 0.0, 1.0, 10, 0.0),))
-    made = Groups(grid, cells, people, np.zeros(len(cells)), np.zeros((len(cells), 1)))
+    made = Groups(grid, cells, cells, cells, people, np.zeros(len(cells)), np.zeros((len(cells), 1)))
     rows = np.repeat(cells, people)
     random.shuffle(rows)
     lines = {int(cell): [g for g in range(len(cells)) if cells[g] == cell for _ in range(people[g])] for cell in cells}
@@ -145,9 +146,9 @@ def test_queues_are_lists_whatever_the_batches(groups, random, size):
         found += queues.take(rows[first : first + size]).tolist()
     queues.check_empty()
     assert found == expected
-    with pytest.raises(BadInput, match="more rows than people"):
+    with pytest.raises(BadInput, match="more people in"):
         queues.take(rows[:1])
-    with pytest.raises(BadInput, match="rows where there are no people in cell 9"):
+    with pytest.raises(BadInput, match=r"people in cell 9 .*knows none"):
         queues.take(np.array([9]))
 
 
@@ -281,11 +282,79 @@ def test_losses_of_two_mechanisms_side_by_side(tmp_path, pay):
     assert written(tmp_path / "b.csv", ("loss_2", "scale_2")) == plain(other, zip(PAY, strict=True))
 
 
+def visits(text=False):
+    """People with one to three rows each, some without a name and some without a number, in no order."""
+    rng = np.random.default_rng(4)
+    who = np.repeat(np.arange(150), rng.integers(1, 4, 150))
+    pay = rng.normal(50, 12, len(who)).clip(0, 100).round()
+    order = rng.permutation(len(who))
+    names = [None if i % 40 == 3 else f"{' ' * (i % 2) if text else ''}p{who[i]}" for i in order]
+    return pl.DataFrame({"who": names, "pay": [None if i % 50 == 7 else float(pay[i]) for i in order]})
+
+
+def plain_units(mechanism, rows):
+    """The same as ``plain`` where rows have names: one person after the other, by their first row."""
+    axis, one, mine = mechanism.grid.axis, mechanism.settings["unit_rows"] == "one", defaultdict(list)
+    for who, value in rows:
+        if who is not None and value is not None:
+            mine[who.strip()].append(axis.cell_of(value))
+    waiting = defaultdict(list)
+    for group, people in enumerate(mechanism.people.tolist()):
+        bag = mechanism.bags[group] if not one else ((int(mechanism.cells[group]), 1),)
+        scale = mechanism.scales[mechanism.scale_indices[group]] * axis.range
+        waiting[tuple(c for c, times in bag for _ in range(times))] += [(scale, mechanism.losses()[group])] * people
+    found = {}
+    for who, cells in mine.items():
+        cells.sort()
+        line = waiting[(cells[(len(cells) - 1) // 2],) if one else tuple(cells)]
+        line.sort()
+        scale, loss = line.pop(0)
+        found[who] = loss, scale
+    assert not any(waiting.values())
+    return [None if who is None or value is None else found[who.strip()] for who, value in rows]
+
+
+@pytest.mark.parametrize("unit_rows", ["all", "one"])
+@pytest.mark.parametrize("ending", [".csv", ".parquet", "frame"])
+def test_all_rows_of_a_person_have_that_persons(tmp_path, unit_rows, ending):
+    rows, data = visits(text=ending == ".csv"), tmp_path / f"a{ending}"
+    if ending == "frame":
+        data = rows
+    else:
+        rows.write_csv(data) if ending == ".csv" else rows.write_parquet(data)
+    asked = {"epsilon": 2, "bins": 25, "missing": "drop", "unit": "who", "unit_rows": unit_rows}
+    made = optimize(data, column="pay", bounds=(0, 100), **asked)
+    found = write_losses(made, data, tmp_path / "b.parquet")
+    assert written(tmp_path / "b.parquet") == plain_units(made, rows.rows())
+    assert found.left_out == sum(None in row for row in rows.rows())
+    assert found.to_json()["people"] == made.total_people < found.rows
+    assert all(row["from"] < row["to"] for row in found.groups.hardest(99))
+
+    lost = rows.filter(pl.col("who").str.strip_chars() != "p7")
+    swapped = rows.with_columns(pl.col("pay").shuffle(seed=1))
+    assert sorted(swapped["pay"].drop_nulls()) == sorted(rows["pay"].drop_nulls())
+    for other in (lost, swapped):
+        with pytest.raises(BadInput, match="is not what the mechanism was made from"):
+            write_losses(made, other, tmp_path / "c.csv")
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_a_unit_with_one_row_each(tmp_path):
+    data = pl.DataFrame({"who": range(300), "pay": PAY})
+    made = optimize(data, column="pay", bounds=(0, 100), unit="who", **ASKED)
+    write_losses(made, data, tmp_path / "a.csv")
+    assert written(tmp_path / "a.csv") == plain(made, zip(PAY, strict=True))
+    with pytest.raises(BadInput, match="has no column 'who'"):
+        write_losses(made, data.drop("who"), tmp_path / "b.csv")
+    with pytest.raises(BadInput, match="a person with other rows than anyone's"):
+        write_losses(made, data.with_columns(pl.col("who") // 2), tmp_path / "b.csv")
+
+
 CHANGES = {
-    "fewer": (lambda p: p[:-1], "fewer rows than people"),
-    "more": (lambda p: [*p, p[0]], "more rows than people"),
-    "elsewhere": (lambda p: [*p, 0.01], "rows where there are no people in cell"),
-    "moved": (lambda p: [*p[1:], p[np.argmax(np.abs(p - p[0]))]], "rows than people"),
+    "fewer": (lambda p: p[:-1], "fewer people in"),
+    "more": (lambda p: [*p, p[0]], "more people in"),
+    "elsewhere": (lambda p: [*p, 0.01], "people in cell .* where the mechanism knows none"),
+    "moved": (lambda p: [*p[1:], p[np.argmax(np.abs(p - p[0]))]], "people in cell"),
     "missing": (lambda p: [*p, None], "missing or infinite values in column 'pay'"),
     "infinite": (lambda p: [*p, float("inf")], "missing or infinite values in column 'pay'"),
     "outside": (lambda p: [*p, -1.0], "values outside the bounds in column 'pay'"),

@@ -478,9 +478,14 @@ def show(file: Path, as_json: bool) -> None:
 
 
 @cli.command(epilog=EPILOG, short_help="The whole job on a real column of pay.")
+@click.option(
+    "--report", "page", type=FILE_PATH, default=Path("equinoise-demo.html"), show_default=True,
+    help="Where to write a page about it; an earlier one is replaced.",
+)  # fmt: skip
 @json_option
-def demo(as_json: bool) -> None:
-    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample.
+def demo(page: Path, as_json: bool) -> None:
+    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample; and
+    write a report to look at.
 
     \b
     Examples:
@@ -491,11 +496,11 @@ def demo(as_json: bool) -> None:
     from equinoise import terminal
 
     with terminal.progress() as seen:
-        mechanism, rows = example.run(seen)
+        mechanism, rows = example.run(page, seen)
     if as_json:
-        terminal.print_json({**mechanism.summary(), "rows": rows})
+        terminal.print_json({**mechanism.summary(), "rows": rows, "report": str(page)})
     else:
-        terminal.show_demo(mechanism, rows)
+        terminal.show_demo(mechanism, rows, page)
 
 
 cli.add_command(losses)

@@ -26,8 +26,8 @@ def losses(
     DATA must be what the mechanism was made from; its rows are counted on the way, and other rows get no file. The
     columns 'loss' and 'scale' (in data units; 'scale_C' for each of several columns C; none in the worst-case tier)
     come last; if the data has such names, ours end in _2, and so on. People of one cell may have different scales and
-    are interchangeable: the rows of a cell take them as they come, the smallest scale first. Rows that were left out
-    as missing have neither.
+    are interchangeable: the rows of a cell take them as they come, the smallest scale first. With a unit, all rows of
+    a person have that person's. Rows that were left out as missing have neither.
 
     \b
     Examples:

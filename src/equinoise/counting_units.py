@@ -39,13 +39,13 @@ def count_units(
 
     ``rows`` were opened with the column of units. The engine counts; what comes back grows with people, not with rows.
     """
-    return count_named_units(rows, axes, missing=missing, outside=outside)[1:]
+    return unit_lines(rows, axes, missing=missing, outside=outside)[1:]
 
 
-def count_named_units(
+def unit_lines(
     rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
 ) -> tuple[pl.Series, Ints, Ints, Ints]:
-    """The same, and first of all the names of all persons, ascending: number i is the i-th of them, from 1."""
+    """The same with everyone's name first; number 1 is the first name's."""
     refuse_settings(missing, outside)
     grid, names = Grid(tuple(axes)), code_names(axes)
     keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))
@@ -62,18 +62,19 @@ def count_named_units(
             "rows out with --missing drop (in Python, missing='drop'), or fill them in."
         )
     usable = (cells >= 0) & ~nobody
-    usable_units = units.filter(pl.Series(usable, dtype=pl.Boolean))
-    who = usable_units.rank("dense").to_numpy().astype(np.int64)
+    known = units.filter(pl.Series(usable, dtype=pl.Boolean))
+    who = known.rank("dense").to_numpy().astype(np.int64)
     pairs, which = np.unique(np.stack([who, cells[usable]], axis=1), axis=0, return_inverse=True)
     total = np.zeros(len(pairs), dtype=np.int64)
     np.add.at(total, which.ravel(), times[usable])
-    return usable_units.unique().sort(), pairs[:, 0], pairs[:, 1], total
+    return known.unique().sort(), pairs[:, 0], pairs[:, 1], total
 
 
 def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     """A person's name as text, from a column that came along: the same text for the same value."""
-    field, name = f"{FIELD} {number}", rows.kept[number]
+    field = f"{FIELD} {number}"
     dtype = rows.frame.collect_schema()[field]
+    name = rows.kept[number]
     if dtype.is_float():
         return nw.when(~nw.col(field).is_nan()).then(nw.col(field)).cast(nw.String)
     if not (dtype.is_integer() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)):

@@ -122,6 +122,12 @@ class Mechanism(Shown, ABC):
         storage.write(Path(path), self._document(), self._blob(), self.ledger.releases, force=force)
         self.ledger.bind(Path(path))
 
+    def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
+        """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
+        from equinoise.report import write_report
+
+        write_report(self, path, public=public, force=force)
+
     def _require_certificate(self) -> None:
         """Refuse to go on unless everything that is promised was checked."""
         if not self._certificate.holds:

@@ -24,6 +24,7 @@ from equinoise.solvers.least_epsilon import least_epsilon
 from equinoise.solvers.solution import AnyGame
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
+from equinoise.watching import watched
 from equinoise.worst_case import WorstCase
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
@@ -33,6 +34,7 @@ SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-
 TIERS = ("fixed-noise", "end-to-end", "worst-case")
 
 
+@watched
 def optimize(
     data: Any,
     *,
@@ -63,7 +65,7 @@ def optimize(
     unit_rows: str = "all",
     engine: str = "polars",
     engine_address: str | None = None,
-    progress: Callable[[Round], None] | None = None,
+    progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:
     """A certified mechanism for one column of numbers about people, or several together.
 
@@ -84,7 +86,8 @@ def optimize(
     ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
     ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
     seconds, 60). ``start`` is a profile for best
-    response to start from, instead of the usual ones.
+    response to start from, instead of the usual ones. ``progress`` is told of every round; True shows where the solver
+    is, in a notebook or on a terminal.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -92,6 +95,7 @@ def optimize(
     >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
     (True, True, 3)
     """
+    assert not isinstance(progress, bool)  # watched
     procedure = Procedure(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,

@@ -186,7 +186,8 @@ def _parquet_columns(
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
-    read = tuple(dict.fromkeys([*columns, *_kept(keep, list(schemas[0]), files.source)]))
+    wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
+    read = tuple(name for name in schemas[0] if name in wanted)  # in their own order, which the engine's frame has too
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     return columns, read
 

@@ -89,12 +89,13 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            bar.update(task, description=_round(state))
+            bar.update(task, description=round_in_words(state))
 
         yield seen
 
 
-def _round(state: Round) -> str:
+def round_in_words(state: Round) -> str:
+    """Where a solver is."""
     return state.note or f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
 
 
@@ -120,7 +121,7 @@ def comparing() -> Iterator[ComparisonProgress | None]:
             return
 
         def told(epsilon: float, method: str, state: Round | None) -> None:
-            note = _round(state) if state is not None else "under way"
+            note = round_in_words(state) if state is not None else "under way"
             seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), f"Epsilon {at_most(epsilon)}, {method}: {note}"))
 
         yield told
@@ -516,7 +517,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(SECRET, style="dim")
 
 
-def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
+def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
     """The demo, told as a story."""
     console = _console()
     console.print(
@@ -532,3 +533,4 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
     console.print(
         "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
     )
+    console.print(f"All of this to look at, in a browser: {report}")

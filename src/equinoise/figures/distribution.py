@@ -79,7 +79,7 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
     bars = base.mark_rect(opacity=0).encode(
         x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT), tooltip=tips
     )  # nothing to see: all of a bin answers to the pointer
-    return alt.layer(area, lines.add_params(shown), bars).properties(height=theme.HEIGHT)
+    return alt.layer(area.add_params(shown), lines, bars).properties(height=theme.HEIGHT)
 
 
 def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
@@ -95,17 +95,18 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             if share > 0
         ]
         tips = [alt.Tooltip(field, title=title, format=".5~g") for field, title in (
-            ("x:Q", f"{across.name} from"), ("x2:Q", "to"), ("y:Q", f"{up.name} from"), ("y2:Q", "to"),
+            ("x:Q", f"{across.name} from"), ("x2:Q", f"{across.name} to"), ("y:Q", f"{up.name} from"),
+            ("y2:Q", f"{up.name} to"),
             ("p:Q", "probability"),
         )]  # fmt: skip
-        chart = alt.Chart(alt.Data(values=points)).mark_rect(strokeWidth=0.7).encode(
+        wider = {"right": f"datum.x2 + {across.width / 25}", "top": f"datum.y2 + {up.width / 25}"}  # no gaps between
+        chart = alt.Chart(alt.Data(values=points)).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.name).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
-            x2="x2:Q",
+            x2="right:Q",
             y=alt.Y("y:Q", title=up.name).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
-            y2="y2:Q",
+            y2="top:Q",
             color=alt.Color("p:Q", title="probability").scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest])
             .legend(format="~g", gradientLength=160, tickCount=4),
-            stroke=alt.Stroke("p:Q", legend=None).scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest]),
             tooltip=tips,
         )  # fmt: skip
         panels.append(chart.properties(title=alt.TitleParams(name, fontSize=13), height=theme.HEIGHT))

@@ -98,7 +98,7 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
     )  # fmt: skip
     worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
     average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
-    layers = [worst, average.add_params(shown)]  # of two sizes, so that both are seen where they agree
+    layers = [worst.add_params(shown), average]  # of two sizes, so that both are seen where they agree
     if line is not None:
         rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4])
         layers.insert(0, rule.encode(y="line:Q"))

@@ -27,13 +27,14 @@ class Text(NamedTuple):
 
 
 class Table(NamedTuple):
-    """A table, open or behind a line; ``named`` if the first column says what each row is."""
+    """A table, open or behind a line; ``named`` if the first column says what each row is; ``kind`` is a class."""
 
     title: str
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
     hidden: bool = False
     named: bool = False
+    kind: str = ""
 
 
 @dataclass(frozen=True)
