@@ -25,7 +25,8 @@ types, put every value into one of 101 bins and refuse what is missing, infinite
 the same engine's own group-by of floor((value - a) * b) with the number of rows, on the same file, which checks
 nothing. NumPy does the same arithmetic and a bincount, on one core, in batches that PyArrow reads. Every line is a
 process of its own, {repeats} times in turn; the least of these, which a busy machine disturbs least, of the count
-alone and without imports, by the clock (all cores) and of the processor. Peak memory is the whole process's, and the most of all its turns.
+alone and without imports, by the clock (all cores) and of the processor. Peak memory is the whole process's, and the
+most of all its turns.
 """
 
 
