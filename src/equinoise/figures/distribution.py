@@ -108,7 +108,7 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             ("y2:Q", f"{up.name} to"),
             ("p:Q", "probability"),
         )]  # fmt: skip
-        right, top = across.width * steps[0] / 25, up.width * steps[1] / 25  # overlap, so that there are no gaps
+        right, top = across.width * steps[0] / 10, up.width * steps[1] / 10  # overlap, so that there are no gaps
         wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = alt.Chart(alt.Data(values=points)).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.name).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
