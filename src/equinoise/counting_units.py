@@ -62,7 +62,7 @@ def unit_lines(
             "rows out with --missing drop (in Python, missing='drop'), or fill them in."
         )
     usable = (cells >= 0) & ~nobody
-    known = units.filter(pl.Series(usable))
+    known = units.filter(pl.Series(usable, dtype=pl.Boolean))
     who = known.rank("dense").to_numpy().astype(np.int64)
     pairs, which = np.unique(np.stack([who, cells[usable]], axis=1), axis=0, return_inverse=True)
     total = np.zeros(len(pairs), dtype=np.int64)
