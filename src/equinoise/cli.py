@@ -17,6 +17,7 @@ from typing import Any
 import click
 
 from equinoise import __version__
+from equinoise.cli_explore import explore
 from equinoise.cli_losses import losses
 from equinoise.cli_options import EPILOG, FILE_PATH, Command, engine_options, json_option
 from equinoise.cli_report import report
@@ -503,6 +504,7 @@ def demo(page: Path, as_json: bool) -> None:
         terminal.show_demo(mechanism, rows, page)
 
 
+cli.add_command(explore)
 cli.add_command(losses)
 cli.add_command(report)
 cli.add_command(reproduce)

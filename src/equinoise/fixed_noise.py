@@ -188,10 +188,11 @@ class FixedNoise(Mechanism):
         how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
         return f"declared to cost {draws:,} x {at_most(self.target)} = {at_most(self.cost(draws))} together ({how})"
 
-    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
+    def costs(self, draws: Sequence[int], delta: float | None = None, *, tight: bool = True) -> list[dict[str, float]]:
         """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.
 
-        ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds.
+        ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds, and
+        unless ``tight`` so is the worst.
         """
         if self.measured is not None:  # a measured loss has no distribution to compose: it adds up
             worst = self.measured.worst
@@ -207,7 +208,7 @@ class FixedNoise(Mechanism):
                 {
                     "draws": many,
                     "delta": chosen,
-                    "worst": self.accountant.worst(many, chosen),
+                    "worst": self.accountant.worst(many, chosen) if tight else float(quick.max()),
                     "median": float(quick[middle]),
                     "added_up": many * self.worst_loss,
                 }

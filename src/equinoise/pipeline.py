@@ -100,7 +100,7 @@ def optimize(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
     )  # fmt: skip
-    _check_guarantee(guarantee, procedure, bounds, start, base)
+    check_guarantee(guarantee, procedure, bounds, start, base)
     check_unit(unit, unit_rows)
     if guarantee == "worst-case" and unit is not None:
         check(unit_rows == "one", "unit_rows", "'one' in the worst-case tier, whatever rows people have", unit_rows)
@@ -121,19 +121,11 @@ def optimize(
         if unit is None:
             counting_units.warn_of_units(data, rows.columns, reader)
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
-    settings = {
-        "guarantee": guarantee,
-        "column": rows.columns[0] if len(rows.columns) == 1 else list(rows.columns),
-        "public_bounds": public,
-        "missing": missing,
-        "outside": outside,
-        "unit": unit,
-        "unit_rows": unit_rows,
-        "padding_epsilon": float(padding_epsilon),
-        "percentile": float(percentile),
-        "own_start": start is not None,
-        **procedure.to_json(),
-    }
+    settings = settings_of(
+        procedure, guarantee=guarantee, columns=rows.columns, public_bounds=public, missing=missing, outside=outside,
+        unit=unit, unit_rows=unit_rows,
+        padding_epsilon=padding_epsilon, percentile=percentile, own_start=start is not None,
+    )  # fmt: skip
     if isinstance(counted, JointHistogram):
         found = procedure.solve_jointly(counted, progress)
         if found.protected < counted.people:
@@ -146,20 +138,59 @@ def optimize(
         if ended.protected < counted.people:
             raise _not_everyone_by_best_response(ended)
         return UnitFixedNoise.from_unit_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
-    histogram = counted
+    return make_from(
+        counted, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
+    )
+
+
+def make_from(
+    histogram: Histogram,
+    procedure: Procedure,
+    *,
+    guarantee: str,
+    settings: dict[str, Any],
+    start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    base: Sequence[float] | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Mechanism:
+    """The mechanism for one column that is counted already: from here on, the histogram is all that is used."""
+    epsilon, draws = procedure.epsilon, procedure.draws
     if guarantee == "worst-case":
-        return WorstCase.make(histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=settings)
+        return WorstCase.make(
+            histogram, epsilon=epsilon, draws=draws, delta=procedure.delta, base=base, settings=settings
+        )
     if guarantee == "end-to-end":
         chosen = choose(procedure, histogram, progress=progress)
         measured = Measured(chosen.end_to_end.worst, float(epsilon))
         return FixedNoise.from_solution(chosen.solution, draws=draws, measured=measured, settings=settings)
     solution = procedure.solve(histogram, start=start, progress=progress)
     if solution.protected < histogram.people:
-        raise _not_everyone(solution, scales, progress)
+        raise _not_everyone(solution, procedure.scales, progress)
     return FixedNoise.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
 
 
-def _check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: Any, base: Any) -> None:
+def settings_of(
+    procedure: Procedure, *, guarantee: str, columns: Sequence[str], public_bounds: bool, missing: str, outside: str,
+    unit: str | None = None, unit_rows: str = "all", padding_epsilon: float = 1.0, percentile: float = 0.9,
+    own_start: bool = False,
+) -> dict[str, Any]:  # fmt: skip
+    """How a mechanism came about, as its file tells it."""
+    return {
+        "guarantee": guarantee,
+        "column": columns[0] if len(columns) == 1 else list(columns),
+        "public_bounds": public_bounds,
+        "missing": missing,
+        "outside": outside,
+        "unit": unit,
+        "unit_rows": unit_rows,
+        "padding_epsilon": float(padding_epsilon),
+        "percentile": float(percentile),
+        "own_start": own_start,
+        **procedure.to_json(),
+    }
+
+
+def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: Any = None, base: Any = None) -> None:
     """Refuse settings that the tier has no use for, and what it cannot do without."""
     check(guarantee in TIERS, "guarantee", one_of(TIERS), guarantee)
     if guarantee != "fixed-noise" and bounds is None:
@@ -218,7 +249,7 @@ def open_columns(
 def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str, least: int = 2) -> Histogram:
     """The histogram, if there is a distribution in it to release; ``least`` is 1 where nothing is ever compared."""
     histogram = counting.count(rows, axis, missing=missing, outside=outside)
-    _check_people(histogram, least)
+    check_people(histogram, least)
     return histogram
 
 
@@ -263,7 +294,8 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
         raise
 
 
-def _check_people(histogram: Histogram, least: int) -> None:
+def check_people(histogram: Histogram, least: int = 2) -> None:
+    """Refuse a histogram without a distribution in it to release."""
     occupied = int(np.count_nonzero(histogram.counts))
     _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
 

@@ -28,7 +28,7 @@ def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequen
 
     ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
     """
-    costs = costs or mechanism.costs(draws or _usual(mechanism))
+    costs = costs or mechanism.costs(draws or usual_draws(mechanism))
     points = [
         {"draws": row["draws"], "who": name, "epsilon": row[key]}
         for row in costs
@@ -50,7 +50,9 @@ def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequen
 
 def promised_cost(mechanism: Mechanism, draws: Sequence[int] | None = None) -> Figure:
     """The same from what is promised alone, with nothing in it that was worked out from the data."""
-    rows = [(many, mechanism.promised_cost(many)) for many in draws or _usual(mechanism) if many <= mechanism.draws]
+    rows = [
+        (many, mechanism.promised_cost(many)) for many in draws or usual_draws(mechanism) if many <= mechanism.draws
+    ]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     caption = f"What is promised of so many draws, whoever is in the data. {_allowed(mechanism)}"
@@ -64,7 +66,8 @@ def _draws(many: int) -> str:
     return f"{many:,} draw{'' if many == 1 else 's'}"
 
 
-def _usual(mechanism: Mechanism) -> list[int]:
+def usual_draws(mechanism: Mechanism) -> list[int]:
+    """Numbers of draws that are shown where nobody names others."""
     return sorted({*DRAWS, mechanism.draws})
 
 

@@ -31,7 +31,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
     """Everything, for whoever may see the data."""
     path = mechanism.ledger.path
     sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
-    sections += [_metrics(mechanism), _settings(mechanism)]
+    sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {path.name}"
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
@@ -53,7 +53,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
                     tables=figure_tables(figure))
         )  # fmt: skip
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
-    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism)])
+    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
 
 
 def _tier(mechanism: Mechanism) -> str:
@@ -114,10 +114,10 @@ def _metrics(mechanism: Mechanism) -> Section:
     return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
 
 
-def _settings(mechanism: Mechanism) -> Section:
+def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """The same on both pages: what was asked for, not what came of it."""
     tables = [
-        Table("What was asked for", ("setting", "value"), asked(mechanism), named=True, kind="words"),
+        Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
         Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),
     ]
     texts = [

@@ -1,0 +1,114 @@
+"""``equinoise explore``: a page on this computer for choosing epsilon and the other settings."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+
+from equinoise.errors import BadInput
+
+SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
+EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
+
+
+@click.command(epilog=EXIT, short_help="Try settings on a page on this computer.")
+@click.argument("data", type=click.Path(path_type=Path))
+@click.option("--column", help="The column of numbers; one row is one person. Left out: the one --bounds names.")
+@click.option(
+    "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
+    help="Public limits of the column. Left out, they are read off the data, with a warning.",
+)  # fmt: skip
+@click.option(
+    "--bins", default="26,51,101,201,401", show_default=True,
+    help="Numbers of bins to choose among on the page, all counted in the same pass.",
+)  # fmt: skip
+@click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
+@click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
+@click.option(
+    "--engine", default="polars", show_default=True, help="What counts the files: polars, duckdb, dask or spark."
+)
+@click.option("--engine-address", metavar="ADDRESS", help="Of a running Dask scheduler or Spark master.")
+@click.option("--port", type=int, default=0, show_default=True, help="Of the page; 0 is any free one.")
+@click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
+@click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")
+def explore(
+    data: Path, column: str | None, bounds: Sequence[tuple[str, float, float]], bins: str, missing: str, outside: str,
+    engine: str, engine_address: str | None, port: int, browser: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Count a column of DATA once, then try settings on a page: what each gives, and what it costs.
+
+    The page is served on this computer alone (127.0.0.1). The address that is printed holds a token that opens one
+    browser, once. Mechanisms that are saved go to the folder where this was started. Ctrl-C ends it.
+
+    \b
+    Examples:
+      equinoise explore pay.csv --column pay --bounds pay 0 4000
+      equinoise explore 'parts/*.parquet' --bounds pay 0 4000 --engine duckdb --port 8800 --no-browser
+    """
+    if find_spec("starlette") is None or find_spec("uvicorn") is None:
+        raise BadInput("The page needs a small web server: pip install 'equinoise[explore]'.")
+    from equinoise import terminal
+    from equinoise.explore.counted import count_column
+    from equinoise.explore.process import get_ready, let_go
+    from equinoise.explore.serve import Explorer, open_socket
+
+    name, limits = _one(column, bounds)
+    with closing(open_socket(port)) as opened:
+        get_ready()
+        with terminal.working("Counting"):
+            counted = count_column(
+                data, column=name, bounds=limits, bins=_whole_numbers(bins), missing=missing, outside=outside,
+                engine=engine, engine_address=engine_address,
+            )  # fmt: skip
+        for warning in counted.warnings:
+            click.echo(f"Warning: {warning}", err=True)
+        explorer = Explorer(counted, opened, folder=Path.cwd())
+
+        def ready() -> None:
+            if as_json:
+                terminal.print_json({"address": explorer.address, "port": explorer.port, "people": counted.people})
+            else:
+                click.echo(explorer.address)
+            sys.stdout.flush()
+            click.echo(f"{counted.people:,} people counted. {SECRET}", err=True)
+            if browser:
+                _open_browser(explorer.address)
+
+        with suppress(KeyboardInterrupt):
+            explorer.serve(ready)
+        let_go()
+    click.echo("Ended.", err=True)
+
+
+def _open_browser(address: str) -> None:
+    """In the background: some browsers keep the command that opened them waiting."""
+    import threading
+    import webbrowser
+
+    threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+
+
+def _one(
+    column: str | None, bounds: Sequence[tuple[str, float, float]]
+) -> tuple[str | None, tuple[float, float] | None]:
+    """The column and its bounds, each from where it was given."""
+    if len(bounds) > 1:
+        raise BadInput("One column at a time, please: give --bounds once.")
+    if not bounds:
+        return column, None
+    ((name, low, high),) = bounds
+    if column not in {None, name}:
+        raise BadInput(f"--bounds names column {name!r}, but --column is {column!r}.")
+    return name, (low, high)
+
+
+def _whole_numbers(text: str) -> list[int]:
+    try:
+        return [int(part) for part in text.split(",")]
+    except ValueError:
+        raise BadInput(f"--bins must be whole numbers such as 51,101, with commas. Got {text[:60]!r}.") from None

@@ -1,0 +1,151 @@
+"""Who may ask: whoever holds the one-time token, from then on the browser that has exchanged it for a cookie.
+
+The page shows the histogram, so every request is checked, in this order:
+
+1. ``Host`` is this server's own name. (A page elsewhere whose name was made to point here has another.)
+2. ``Origin``, if there is one, is this server's, and ``Sec-Fetch-Site``, if there is one, does not say that another
+   site is asking. Only the first visit may come from anywhere.
+3. The cookie is the one that was given out, compared in constant time.
+4. What is sent is JSON and short. (A form of another site cannot send JSON.)
+
+Every answer forbids being stored, framed, or loading anything from elsewhere.
+"""
+
+from __future__ import annotations
+
+import hmac
+import html
+import secrets
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+MOST_BODY = 10_000
+"""Bytes of a request: settings are a few hundred."""
+
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+
+WELCOME = '<meta http-equiv="refresh" content="0; url=/"><p>Opening. If nothing happens, <a href="/">go on</a>.</p>'
+"""The address with the token in it must not stay in the address bar. This and no redirect: a browser that came from
+a page elsewhere would keep back the new cookie after a redirect, but not when this page moves on by itself."""
+
+AGAIN = "Run the command again (equinoise explore) for a new one, and open it in one browser only."
+
+
+class Guard:
+    """Lets through what is allowed; refuses the rest with a sentence."""
+
+    def __init__(self, app: ASGIApp, port: int) -> None:
+        self._app = app
+        self.token = secrets.token_urlsafe(32)
+        self._cookie = secrets.token_urlsafe(32)
+        self._used = False
+        self._name = f"equinoise-{port}"  # cookies are shared by all ports of a host
+        ends = {f":{port}", ""} if port == 80 else {f":{port}"}
+        self._hosts = {f"{name}{end}" for name in ("127.0.0.1", "localhost") for end in ends}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, here or in the app."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            raise ValueError("only http is served")
+        request = Request(scope)
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                headers = MutableHeaders(scope=message)
+                for name, value in HEADERS.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
+        answer = self._refused(request) or self._exchanged(request) or self._unknown(request) or self._unfit(request)
+        await (answer or self._app)(scope, receive, guarded)
+
+    def _refused(self, request: Request) -> Response | None:
+        """Requests that no browser showing our page would make."""
+        headers = request.headers
+        if len(headers.getlist("host")) != 1 or headers["host"] not in self._hosts:
+            return refuse(request, 403, "This server answers to 127.0.0.1 and localhost only, with its own port.")
+        origins = headers.getlist("origin")
+        if origins and origins != [f"http://{headers['host']}"]:
+            return refuse(request, 403, "Another site's page may not ask here.")
+        if request.method not in {"GET", "POST"}:
+            return refuse(request, 405, "Only GET and POST are answered.")
+        return None
+
+    def _exchanged(self, request: Request) -> Response | None:
+        """The first visit: the token for a cookie, once."""
+        given = request.query_params.get("token")
+        if given is None or request.method != "GET" or request.url.path != "/":
+            return None
+        if not _same(given, self.token):
+            return refuse(request, 403, f"The token in this address is not the right one. {AGAIN}")
+        if self._used and not self._known(request):
+            return refuse(request, 403, f"The token in this address has been used: it opens one browser, once. {AGAIN}")
+        self._used = True
+        answer = HTMLResponse(_page("Equinoise", WELCOME))
+        answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _unknown(self, request: Request) -> Response | None:
+        """Requests of anyone but the token's holder, or made for another site."""
+        if not self._known(request):
+            return refuse(request, 401, f"This page is for the browser that opened the address printed first. {AGAIN}")
+        if not _own(request.headers):
+            return refuse(request, 403, "Another site's page may not ask here.")
+        return None
+
+    def _unfit(self, request: Request) -> Response | None:
+        """Something sent that is not JSON, or too long."""
+        if request.method != "POST":
+            return None
+        kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if kind != "application/json":
+            return refuse(request, 415, "What is sent here must be JSON (Content-Type: application/json).")
+        length = request.headers.get("content-length", "0")
+        if not length.isascii() or not length.isdigit() or int(length) > MOST_BODY:
+            return too_long(request)
+        return None
+
+    def _known(self, request: Request) -> bool:
+        return _same(request.cookies.get(self._name, ""), self._cookie)
+
+
+def refuse(request: Request, status: int, sentence: str) -> Response:
+    """A refusal: a page for whoever navigates, JSON for the page's own requests."""
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(_page("Refused", f"<h1>Refused</h1><p>{html.escape(sentence)}</p>"), status)
+    return JSONResponse({"sentence": sentence, "status": 2}, status)
+
+
+def too_long(request: Request) -> Response:
+    """The refusal of a request that no page of ours sends."""
+    return refuse(request, 413, f"What is sent here must be at most {MOST_BODY:,} bytes.")
+
+
+def _page(title: str, body: str) -> str:
+    return f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>{body}</html>'
+
+
+def _same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode(errors="replace"), expected.encode())
+
+
+def _own(headers: Headers) -> bool:
+    """Whether the browser says that our own page asks, or a person by typing the address; old ones say nothing."""
+    site = headers.get("sec-fetch-site")
+    return site in {None, "same-origin"} or (site == "none" and headers.get("sec-fetch-mode") == "navigate")

@@ -1,0 +1,248 @@
+// Asks the server as settings move, and shows what comes back. Everything is loaded from this computer.
+
+const $ = (id) => document.getElementById(id);
+const tab = crypto.randomUUID(); // the server keeps a process for every tab
+const FIGURES = ["distribution", "noise", "losses", "cost"];
+const QUIET = 120; // milliseconds without a change before anything is asked for
+
+let asking = null; // what is under way, to be dropped when settings move again
+let timer = 0;
+let result = null; // the number of what is shown, if it can be saved
+const views = new Map();
+
+function settings() {
+  const guarantee = document.querySelector("input[name=guarantee]:checked").value;
+  return {
+    epsilon: $("epsilon").valueAsNumber,
+    bins: Number($("bins").value),
+    scales: guarantee === "worst-case" ? "wide" : $("scales").value,
+    guarantee,
+    draws: $("draws").valueAsNumber,
+    delta: $("delta").valueAsNumber,
+  };
+}
+
+function changed() {
+  const now = settings();
+  const several = now.draws > 1;
+  $("scales").disabled = now.guarantee === "worst-case";
+  $("measure").hidden = now.guarantee !== "end-to-end";
+  $("epsilon-hint").textContent =
+    several && now.delta > 0 ? "For all draws together." : several ? "For one draw; draws add up." : "For one draw.";
+  $("delta-hint").textContent = several
+    ? "With a delta such as 1e-6, epsilon is for all draws together, which takes longer. With 0, draws add up."
+    : "The probability with which epsilon may be exceeded. 0 is safest.";
+  clearTimeout(timer);
+  stop();
+  const empty = Object.entries(now).find(([, value]) => Number.isNaN(value));
+  if (empty) {
+    refuse(`Give a number for ${empty[0]}.`);
+  } else if (now.guarantee === "end-to-end") {
+    $("results").setAttribute("aria-busy", "true");
+    say("Settings have changed. Press “Measure end to end” when they are as you want them.");
+  } else {
+    timer = setTimeout(solve, QUIET);
+  }
+}
+
+function stop() {
+  if (asking) asking.abort();
+  asking = null;
+  result = null;
+  $("save").disabled = true;
+  $("saved").textContent = "";
+  $("next").hidden = $("commands").hidden = true;
+}
+
+async function solve() {
+  stop();
+  const mine = (asking = new AbortController());
+  const began = performance.now();
+  $("results").setAttribute("aria-busy", "true");
+  say("Working …");
+  try {
+    const answer = await send("/solve", { tab, settings: settings() }, mine.signal);
+    for await (const message of lines(answer)) {
+      if (asking !== mine) return;
+      await take(message, began);
+    }
+  } catch (error) {
+    if (asking === mine) refuse(error.sentence || "The command behind this page does not answer. Has it ended?");
+  }
+}
+
+async function take(message, began) {
+  if (message.kind === "note") say(`Working … ${message.note}.`);
+  if (message.kind === "refused" || message.kind === "cancelled") refuse(message.sentence);
+  if (message.kind === "result") {
+    $("refused").hidden = true;
+    $("shown").hidden = false;
+    $("promise").textContent = message.promise;
+    $("command").textContent = message.command;
+    showFacts(message.facts);
+    await Promise.all(message.figures.map(showFigure));
+    $("results").setAttribute("aria-busy", "false");
+    const seconds = ((performance.now() - began) / 1000).toFixed(1);
+    say(`Worked out and drawn in ${seconds} s.`);
+    pending = message.number;
+  }
+  if (message.kind === "cost") await showFigure(message.figure);
+  if (message.kind === "done") {
+    result = pending;
+    $("save").disabled = false;
+  }
+}
+let pending = null;
+
+function refuse(sentence) {
+  $("results").setAttribute("aria-busy", "false");
+  $("shown").hidden = true;
+  $("refused").textContent = sentence;
+  $("refused").hidden = false;
+  say("");
+}
+
+const say = (words) => ($("status").textContent = words);
+
+async function send(path, body, signal) {
+  const answer = await fetch(path, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (!answer.ok) throw await answer.json();
+  return answer;
+}
+
+async function* lines(answer) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  for (;;) {
+    const { value, done } = await reader.read();
+    if (done) return;
+    const parts = (rest + value).split("\n");
+    rest = parts.pop();
+    for (const part of parts) yield JSON.parse(part);
+  }
+}
+
+function showFacts(facts) {
+  $("facts").replaceChildren(
+    ...facts.map(([name, value, note]) => {
+      const box = make("div", [make("dt", name), make("dd", value)]);
+      if (note) box.lastChild.append(make("small", note));
+      return box;
+    }),
+  );
+}
+
+function make(kind, inside) {
+  const element = document.createElement(kind);
+  element.append(...[inside].flat());
+  return element;
+}
+
+async function showFigure(figure) {
+  const place = $(`figure-${figure.name}`);
+  place.querySelector("h2").textContent = figure.title;
+  place.querySelector("figcaption").textContent = figure.caption;
+  const chart = place.querySelector(".chart");
+  chart.setAttribute("aria-label", figure.words);
+  const details = place.querySelector("details");
+  details.ontoggle = () => details.open && details.lastChild.replaceChildren(table(figure));
+  if (details.open) details.ontoggle();
+  const narrow = chart.clientWidth < 420;
+  figure.spec.config.legend.columns = narrow ? 2 : 0;
+  const drawn = await vegaEmbed(chart, figure.spec, {
+    mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
+  });
+  if (views.has(figure.name)) views.get(figure.name).finalize();
+  views.set(figure.name, drawn);
+}
+
+function table(figure) {
+  const head = make("tr", figure.header.map((name) => make("th", name)));
+  const rows = figure.rows.map((row) => make("tr", row.map((value) => make("td", short(value)))));
+  return make("table", [make("thead", head), make("tbody", rows)]);
+}
+
+const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : String(value ?? ""));
+
+function tip(handler, event, item, value) {
+  const box = $("tip");
+  box.hidden = !value;
+  if (!value) return;
+  box.replaceChildren(...Object.entries(value).map(([name, words]) => make("div", `${name}: ${words}`)));
+  const left = Math.min(event.clientX + 12, window.innerWidth - box.offsetWidth - 8);
+  const top = Math.min(event.clientY + 12, window.innerHeight - box.offsetHeight - 8);
+  box.style.left = `${Math.max(left, 8)}px`;
+  box.style.top = `${Math.max(top, 8)}px`;
+}
+
+async function save(event) {
+  event.preventDefault();
+  if (result === null) return;
+  const name = $("name").value.trim();
+  $("save").disabled = true;
+  $("saved").textContent = "Saving …";
+  try {
+    await send("/save", { tab, number: result, name });
+    $("saved").textContent = `Saved as ${name}. It holds the histogram and is as secret as the data.`;
+    $("report").href = `/report/${encodeURIComponent(name)}`;
+    const quoted = /^[\w.-]+$/.test(name) ? name : `'${name}'`;
+    $("commands").textContent = `equinoise audit ${quoted}\nequinoise sample ${quoted} -n 1`;
+    $("next").hidden = $("commands").hidden = false;
+  } catch (error) {
+    $("saved").textContent = error.sentence || "The command behind this page does not answer. Has it ended?";
+    $("save").disabled = false;
+  }
+}
+
+function figurePlace(name) {
+  const chart = make("div", "");
+  chart.className = "chart";
+  chart.setAttribute("role", "img");
+  const numbers = make("div", "");
+  numbers.className = "table";
+  const figure = make("figure", [make("h2", ""), chart, make("figcaption", ""), make("details", [make("summary", "The numbers"), numbers])]);
+  figure.id = `figure-${name}`;
+  return figure;
+}
+
+function syncSlider(event) {
+  if (event.target === $("slider")) {
+    $("epsilon").value = Number((10 ** $("slider").valueAsNumber).toPrecision(2));
+  } else if (event.target === $("epsilon") && $("epsilon").valueAsNumber > 0) {
+    $("slider").value = Math.log10($("epsilon").valueAsNumber);
+  }
+}
+
+async function begin() {
+  const box = make("div", "");
+  box.id = "tip";
+  box.hidden = true;
+  document.body.append(box);
+  $("figures").replaceChildren(...FIGURES.map(figurePlace));
+  const facts = await (await fetch("/facts")).json();
+  document.title = `${facts.column}: Equinoise`;
+  $("column").textContent = `“${facts.column}”`;
+  const bounds = `between ${facts.low} and ${facts.high}${facts.public_bounds ? "" : " (read off the data)"}`;
+  $("source").textContent = `${facts.people.toLocaleString("en")} people ${bounds}, from ${facts.source}`;
+  $("warnings").replaceChildren(...facts.warnings.map((words) => make("li", words)));
+  $("warnings").hidden = facts.warnings.length === 0;
+  const usual = facts.bins.includes(101) ? 101 : facts.bins[0];
+  $("bins").replaceChildren(...facts.bins.map((number) => new Option(number, number, number === usual, number === usual)));
+  $("scales").replaceChildren(...facts.scales.map((name) => new Option(name, name)));
+  $("name").value = `${facts.column.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "column"}.eq`;
+  $("settings").addEventListener("input", (event) => {
+    syncSlider(event);
+    changed();
+  });
+  $("settings").addEventListener("submit", (event) => event.preventDefault());
+  $("keep").addEventListener("submit", save);
+  $("measure-button").addEventListener("click", solve);
+  changed();
+}
+
+begin().catch(() => refuse("The command behind this page does not answer. Has it ended?"));

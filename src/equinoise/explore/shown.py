@@ -1,0 +1,108 @@
+"""What a page shows of a mechanism: the promise, figures as numbers and as pictures, what draws cost."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from equinoise.errors import at_most, shown
+from equinoise.explore.asked import Asked
+from equinoise.explore.counted import Counted
+from equinoise.figures import Figure, theme
+from equinoise.figures.cost import cost as cost_figure
+from equinoise.figures.cost import usual_draws
+from equinoise.figures.distribution import distribution
+from equinoise.figures.losses import losses
+from equinoise.figures.noise import noise
+from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import Mechanism
+from equinoise.report.content import private_page
+from equinoise.report.write import checked
+
+QUICK = (distribution, noise, losses)
+
+
+def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
+    """All but the cost of many draws, which takes longer."""
+    return {
+        "command": command(counted, asked),
+        "promise": mechanism.promise,
+        "facts": facts(mechanism),
+        "figures": [_as_json(make(mechanism)) for make in (*QUICK, quick_cost)],
+    }
+
+
+def cost(mechanism: Mechanism) -> dict[str, Any]:
+    """What draws cost together."""
+    return {"figure": _as_json(cost_figure(mechanism))}
+
+
+def quick_cost(mechanism: Mechanism) -> Figure:
+    """The same at once where it takes a second, by upper bounds that are not tight."""
+    if not isinstance(mechanism, FixedNoise) or mechanism.measured is not None:
+        return cost_figure(mechanism)
+    found = cost_figure(mechanism, costs=mechanism.costs(usual_draws(mechanism), tight=False))
+    return replace(found, caption="Quick upper bounds. The figures themselves follow in a moment.")
+
+
+def _as_json(made: Figure) -> dict[str, Any]:
+    """A figure as a page draws it: with the style sheet's colours, as wide as its place."""
+    (spec,) = made.specs()
+    return {
+        "name": made.name,
+        "title": made.title,
+        "caption": made.caption,
+        "words": made.alt,
+        "spec": {**spec, "config": theme.config(theme.PAGE)},
+        "header": list(made.header),
+        "rows": [list(row) for row in made.rows],
+    }
+
+
+def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
+    """What was reached: name, value, and a word more."""
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    half = mechanism.loss_quantiles()["0.5"]
+    found = [
+        ("people protected", f"{mechanism.protected:,}", f"of {mechanism.total_people:,}"),
+        ("worst loss of one draw", at_most(mechanism.worst_loss), f"half of the people: {at_most(half)}"),
+        ("KL from the original", f"{ours['kl']:.4g}", f"Laplace mechanism: {theirs['kl']:.4g}"),
+        ("total variation", f"{ours['tv']:.4g}", f"Laplace mechanism: {theirs['tv']:.4g}"),
+    ]
+    if isinstance(mechanism, FixedNoise) and mechanism.measured is not None:
+        found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
+    every = "draw" if mechanism.draws == 1 else "draws"
+    delta = "" if mechanism.budget is None else f"with delta = {mechanism.budget.delta:g}"
+    found.append((f"cost of {mechanism.draws:,} {every}", at_most(mechanism.cost(mechanism.draws)), delta))
+    return found
+
+
+def command(counted: Counted, asked: Asked) -> str:
+    """The command that makes the same mechanism; options that say what it takes anyway are left out."""
+    axis = counted.axis
+    words = ["equinoise", "optimize", counted.source, "--column", axis.name]
+    if counted.public_bounds:
+        words += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
+    plain, usual = Asked(asked.epsilon), Counted((), True, "")
+    words += ["--epsilon", shown(asked.epsilon)]
+    words += _differing(asked, plain, ("guarantee", "bins", "scales", "draws", "delta"))
+    words += _differing(counted, usual, ("missing", "outside", "engine", "engine_address"))
+    return shlex.join([*words, "--out", "mechanism.eq"])
+
+
+def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
+    return [
+        word
+        for name in names
+        if getattr(given, name) != getattr(usual, name)
+        for word in (f"--{name.replace('_', '-')}", str(getattr(given, name)))
+    ]
+
+
+def report(path: Path, tell: Callable[[str], None]) -> str:
+    """The page that ``equinoise report`` writes about a saved mechanism."""
+    return private_page(checked(Mechanism.open(path), tell), datetime.now(UTC), tell).html()

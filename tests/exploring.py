@@ -1,0 +1,94 @@
+"""A running page and somebody who visits it, for tests."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from equinoise.explore.counted import count_column
+from equinoise.explore.serve import Explorer, open_socket
+
+PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
+BINS = (21, 51, 401)
+LONG = {"epsilon": 0.05, "bins": 401, "guarantee": "end-to-end"}
+"""Takes ten seconds at least: something to cancel."""
+
+
+def count(**options):
+    return count_column(PEOPLE, column="pay", **{"bounds": (0, 100), "bins": BINS, **options})
+
+
+@contextmanager
+def exploring(folder, counted=None):
+    """A server in a thread of this process, with workers of its own."""
+    explorer = Explorer(counted or count(), open_socket(0), folder=folder)
+    thread = threading.Thread(target=explorer.serve)
+    thread.start()
+    try:
+        yield explorer
+    finally:
+        explorer.server.handle_exit(2, None)
+        thread.join(30)
+        assert not thread.is_alive()
+
+
+def wait_until(true, what, seconds=60):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"waited too long for {what}"
+        time.sleep(0.02)
+
+
+class Visitor:
+    """Somebody with a browser's headers, and a cookie once they have one."""
+
+    def __init__(self, explorer, cookie=None):
+        self.explorer, self.cookie = explorer, cookie
+
+    def connect(self, method, path, body=None, headers=None):
+        """A connection on which the answer has not been read yet."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.explorer.port, timeout=60)
+        given = {"Cookie": self.cookie} if self.cookie else {}
+        if isinstance(body, dict | list):
+            body = json.dumps(body)
+        if body is not None:
+            given["Content-Type"] = "application/json"
+        connection.request(method, path, body, {**given, **(headers or {})})
+        return connection
+
+    def ask(self, method, path, body=None, headers=None):
+        """Status, headers, body."""
+        connection = self.connect(method, path, body, headers)
+        answer = connection.getresponse()
+        found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        connection.close()
+        return found
+
+    def enter(self, token=None):
+        """The first visit."""
+        status, headers, _ = self.ask("GET", f"/?token={token or self.explorer.guard.token}")
+        if status == 200:
+            self.cookie = headers["set-cookie"].split(";")[0]
+        return status
+
+    def solve(self, tab="one", **settings):
+        """All messages."""
+        status, _, body = self.ask("POST", "/solve", {"tab": tab, "settings": {"bins": 51, **settings}})
+        assert status == 200, body
+        return [json.loads(line) for line in body.splitlines()]
+
+    def result(self, tab="one", guarantee="worst-case", **settings):
+        """The result among them; of the tier that takes no time unless another is named."""
+        settings["guarantee"] = guarantee
+        messages = self.solve(tab, **settings)
+        assert messages[-1]["kind"] == "done", messages[-1]
+        return next(message for message in messages if message["kind"] == "result")
+
+    def save(self, number, name, tab="one"):
+        status, _, body = self.ask("POST", "/save", {"tab": tab, "number": number, "name": name})
+        return status, json.loads(body)
