@@ -72,7 +72,7 @@ def _promised(mechanism: Mechanism, now: datetime) -> Section:
 
 def _end_to_end(mechanism: FixedNoise) -> str:
     """What fixed noise leaves out, and how to measure it where that is possible."""
-    command = "'equinoise audit FILE --data DATA --end-to-end'"
+    ask = "'equinoise audit FILE --data DATA --end-to-end'"
     if mechanism.measured is not None:
         return (
             f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {command} measures it again."
@@ -81,7 +81,7 @@ def _end_to_end(mechanism: FixedNoise) -> str:
     several = len(mechanism.grid.axes) > 1 or isinstance(mechanism, UnitFixedNoise)
     if several or not mechanism.settings.get("public_bounds"):
         return f"{larger}; for this kind of mechanism they are not measured."
-    return f"{larger}: measure them with {command}."
+    return f"{larger}: measure them with {ask}."
 
 
 def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
