@@ -70,14 +70,21 @@ def unit_lines(
     return known.unique().sort(), pairs[:, 0], pairs[:, 1], total
 
 
+def can_name(dtype: Any) -> bool:
+    """Whether a column of this type may say whose each row is."""
+    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
+    return bool(plain or dtype.is_integer() or dtype.is_float())
+
+
 def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     """A person's name as text, from a column that came along: the same text for the same value."""
     field = f"{FIELD} {number}"
     dtype = rows.frame.collect_schema()[field]
     name = rows.kept[number]
     if dtype.is_float():
-        return nw.when(~nw.col(field).is_nan()).then(nw.col(field)).cast(nw.String)
-    if not (dtype.is_integer() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)):
+        unsigned = nw.when(nw.col(field) == 0).then(nw.lit(0.0)).otherwise(nw.col(field))  # -0 is nobody else than 0
+        return nw.when(~nw.col(field).is_nan()).then(unsigned).cast(nw.String)
+    if not can_name(dtype):
         raise BadInput(f"Column {name!r} cannot be the unit: it holds {dtype}. Name one of whole numbers or text.")
     return nw.col(field).cast(nw.String)
 
@@ -112,6 +119,8 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
         if name in columns or not LIKE_A_NAME.search(plain):
             continue
         rows = open_rows(data, list(columns), engine, keep=name)
+        if not can_name(rows.frame.collect_schema()[UNIT]):
+            continue
         found = collect(rows, rows.frame.select(nw.col(UNIT).n_unique().alias("different"), nw.len().alias("rows")))
         different, many = int(found["different"][0]), int(found["rows"][0])
         if 1 < different < many <= MOST_ROWS_EACH * different:
