@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
+DOCS := .venv/.docs
 
-.PHONY: demo test test-engines lint bench reproduce clean
+.PHONY: demo test test-engines lint bench reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -27,6 +28,15 @@ reproduce: $(INSTALLED)
 	mkdir -p build
 	$(BIN)/equinoise reproduce --quick --out build/reproduction
 
+# The site is in build/site. A warning is an error, and so is anything that a page would load from the network.
+docs: $(DOCS)
+	$(BIN)/python -m docs_build.assemble
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python -m docs_build.check build/site
+
+pictures: $(INSTALLED)
+	$(BIN)/python -m benchmarks.pictures
+
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
 
@@ -37,6 +47,10 @@ $(INSTALLED): pyproject.toml
 
 $(ENGINES): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
+	touch $@
+
+$(DOCS): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
 	touch $@
 
 clean:

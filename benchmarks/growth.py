@@ -1,45 +1,29 @@
-"""`python -m benchmarks.growth`: how best response grows with people, bins and scales; writes benchmarks/growth.md."""
+"""How best response grows with people, bins and scales, on one axis and on two; see bench_growth.py for the page."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
 import statistics
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
 
 import numpy as np
-from rich.progress import track
 
-import equinoise
+from benchmarks import joint
 from benchmarks.heights import BOUNDS, heights
+from benchmarks.measuring import at_most, holds, note, table
 from equinoise import Axis, Game, Grid, Histogram
+from equinoise.grid import JointHistogram
+from equinoise.joint_game import JointGame
 from equinoise.noise import make_kernel, scale_set
 from equinoise.solvers.best_response import rounds
 
-PEOPLE = [10**power for power in range(3, 13)]
-BINS = [51, 101, 201, 401, 801, 1401, 2001]
-SCALES = [5, 8, 16, 32, 64]
+PEOPLE = tuple(10**power for power in range(3, 13))
+BINS = (51, 101, 201, 401, 801, 1401, 2001)
+SCALES = (5, 8, 16, 32, 64)
+JOINT_BINS = (21, 51, 101, 151, 201)
 FLAT_FROM = 10**4
 GROWING_FROM = 201
-
-WHOLE = """
-import resource, sys
-from pathlib import Path
-from equinoise import cli
-try:
-    cli.main()
-finally:
-    status = Path("/proc/self/status")  # the peak of this process alone; elsewhere, of whatever started it, too
-    lines = status.read_text().splitlines() if status.exists() else []
-    peak = [int(line.split()[1]) for line in lines if line.startswith("VmHWM")]
-    print("\\npeak", peak[0] if peak else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-"""
-"""The command, with the most memory it ever held (in KiB) as the last word."""
+MOST_GROWTH = 2
+MOST_EXPONENT = 2
 
 
 def incomes():
@@ -52,18 +36,30 @@ def incomes():
 COLUMNS = {"heights": (heights, BOUNDS), "incomes": (incomes, (0.0, 200.0))}
 
 
+def scaled(counts, people):
+    """Counts of so many people in all (or as they are), and nobody's cell emptied."""
+    if people is None:
+        return counts
+    return np.maximum(np.rint(counts * (people / counts.sum())).astype(np.int64), counts > 0)
+
+
 def column_game(column, bins=101, scales="wide", epsilon=1.0, people=None):
-    """The game on a column, its histogram scaled to so many people (and nobody's bin emptied)."""
+    """The game on a column, its histogram scaled to so many people."""
     read, bounds = COLUMNS[column]
     axis = Axis.padded(column, *bounds, bins=bins)
-    counts = np.bincount([axis.cell_of(value) for value in read()], minlength=bins)
-    if people is not None:
-        counts = np.maximum(np.rint(counts * (people / counts.sum())).astype(np.int64), counts > 0)
+    counts = scaled(np.bincount([axis.cell_of(value) for value in read()], minlength=bins), people)
     offered = (
         np.geomspace(1 / (20 * bins), 3.0, scales) if isinstance(scales, int) else scale_set(scales, axis, epsilon)
     )
     kernel = make_kernel("laplace", tuple(offered), bins, cells=np.flatnonzero(counts))
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+
+
+def two_column_game(bins, people=None):
+    """The same for height x weight."""
+    game = joint.joint_game(("height", "weight"), bins, 1.0)
+    histogram = JointHistogram(game.histogram.grid, game.histogram.cells, scaled(game.histogram.counts, people))
+    return JointGame(histogram, game.kernel, 1.0, "kl")
 
 
 def played(game, repeats):
@@ -90,108 +86,80 @@ def exponent(sizes, times):
     return float(np.polyfit(np.log(sizes), np.log(times), 1)[0])
 
 
-def people_lines():
-    for scales in ("wide", "paper"):
-        times = []
-        yield f"\n### {scales} scales, 101 bins, epsilon 1\n"
-        yield "| people | seconds | rounds | times those at 10,000 | checked equilibrium |"
-        yield "| ---: | ---: | ---: | ---: | --- |"
-        found = [played(column_game("heights", people=people, scales=scales), 7) for people in PEOPLE]
-        base = found[PEOPLE.index(FLAT_FROM)][0]
-        for people, (seconds, number, _, _, checked) in zip(PEOPLE, found, strict=True):
-            times.append(seconds)
-            yield f"| 10^{len(str(people)) - 1} | {seconds:.4f} | {number} | {seconds / base:.2f} | {checked} |"
-        begin = PEOPLE.index(FLAT_FROM)
-        yield f"\nExponent from 10^4 to 10^12 people: {exponent(PEOPLE[begin:], times[begin:]):.2f}."
-
-
-def bins_lines():
-    for column in COLUMNS:
-        yield f"\n### {column}, 8 wide scales, epsilon 1\n"
-        yield "| bins | occupied | rounds | seconds | a round | last round | check | checked equilibrium |"
-        yield "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |"
-        each, lasts, occupied = [], [], []
-        for bins in BINS:
-            game = column_game(column, bins)
-            seconds, number, last, checking, checked = played(game, 3)
-            each.append(seconds / number)
-            lasts.append(last)
-            occupied.append(len(game.occupied))
-            taken = f"{seconds:.3f} | {each[-1]:.4f} | {last:.4f} | {checking:.3f}"
-            yield f"| {bins:,} | {occupied[-1]} | {number} | {taken} | {checked} |"
-        begin = BINS.index(GROWING_FROM)
-        sizes = BINS[begin:]
-        yield (
-            f"\nExponents from {GROWING_FROM} bins on: a round {exponent(sizes, each[begin:]):.2f}, the last round "
-            f"{exponent(sizes, lasts[begin:]):.2f}."
-        )
-
-
-def scales_lines():
-    for column in COLUMNS:
-        yield f"\n### {column}, 101 bins, geometric scales, epsilon 1\n"
-        yield "| scales | rounds | seconds | a round | check | checked equilibrium |"
-        yield "| ---: | ---: | ---: | ---: | ---: | --- |"
-        each = []
-        for scales in SCALES:
-            seconds, number, _, checking, checked = played(column_game(column, scales=scales), 3)
-            each.append(seconds / number)
-            yield f"| {scales} | {number} | {seconds:.3f} | {each[-1]:.5f} | {checking:.3f} | {checked} |"
-        yield f"\nExponent of a round: {exponent(SCALES, each):.2f}."
-
-
-def command_lines():
-    yield "\n| column | bins | seconds | peak memory, MB | KL | equilibrium | certificate |"
-    yield "| --- | ---: | ---: | ---: | ---: | --- | --- |"
-    for column, (read, (low, high)) in COLUMNS.items():
-        for bins in (101, 1001, 2001):
-            scales = np.array(scale_set("wide", axis := Axis.padded(column, low, high, bins=bins), 1.0)) * axis.range
-            with tempfile.TemporaryDirectory() as folder:
-                rows = Path(folder) / "rows.csv"
-                rows.write_text(f"{column}\n" + "\n".join(str(value) for value in read()) + "\n")
-                command = [sys.executable, "-c", WHOLE, "optimize", str(rows), "--column", column, "--epsilon", "1"]
-                command += ["--bounds", column, str(low), str(high), "--bins", str(bins), "--json"]
-                command += ["--scales", ",".join(map(str, scales.tolist())), "--out", str(Path(folder) / "it.eq")]
-                began = time.perf_counter()
-                ended = subprocess.run(command, check=True, capture_output=True, text=True)
-                seconds = time.perf_counter() - began
-            told = json.loads(ended.stdout)
-            yield (
-                f"| {column} | {bins:,} | {seconds:.1f} | {int(ended.stderr.split()[-1]) / 1024:.0f} "
-                f"| {told['metrics']['kl']:.4f} | {told['solver']['equilibrium']} | {told['certificate']['holds']} |"
-            )
-
-
-SECTIONS = {
-    "People: the heights' histogram times a factor": people_lines,
-    "Bins": bins_lines,
-    "Scales": scales_lines,
-    "The whole command: `equinoise optimize --bins K --scales` with 8 numbers, 8 restarts, a process of its own": (
-        command_lines
-    ),
-}
-
-
-def main():
+def with_people(title, make, people, repeats):
+    """Growth with people of one kind of game: lines of the page, and goals."""
+    note(title)
+    found = [played(make(number), repeats) for number in people]
+    base = found[people.index(FLAT_FROM)][0]
     lines = [
-        "# How best response grows",
-        "",
-        "Written by `python -m benchmarks.growth`. A run goes from everyone at the largest scale to its equilibrium.",
-        "Seconds are the processor's, medians of 3 or 7 runs, except for the whole command: those are by the clock.",
-        "The check is other code than the solver's, and asks every occupied (cell, scale) pair. Incomes (9,275 people,",
-        "with decimals) occupy more bins than the 1,844 heights, which are whole centimetres; a quarter of a grid",
-        "is within bounds.",
-        "",
-        f"{platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}, "
-        f"NumPy {np.__version__}, Equinoise {equinoise.__version__}.",
+        [f"10^{len(str(number)) - 1}", f"{seconds:.4f}", played_rounds, f"{seconds / base:.2f}", checked]
+        for number, (seconds, played_rounds, _, _, checked) in zip(people, found, strict=True)
     ]
-    played(column_game("heights"), 1)  # compiled before anything is timed
-    for title, section in track(SECTIONS.items(), description="Measuring", total=len(SECTIONS)):
-        lines += ["", f"## {title}", *section()]
-    text = "\n".join(lines) + "\n"
-    (Path(__file__).parent / "growth.md").write_text(text)
-    print(text)
+    begin = people.index(FLAT_FROM)
+    times = [seconds for seconds, *_ in found[begin:]]
+    slope = exponent(people[begin:], times)
+    header = ["people", "seconds", "rounds", "times those at 10^4", "checked equilibrium"]
+    text = ["", f"### {title}", *table(header, lines)]
+    text += ["", f"Exponent from 10^4 to 10^{len(str(people[-1])) - 1} people: {slope:.2f}."]
+    what = f"time with people, 10^4 to 10^{len(str(people[-1])) - 1}, {title}: largest against 10^4"
+    goals = [at_most(what, MOST_GROWTH, max(times) / base), holds(f"equilibria, people, {title}", _all(found))]
+    return text, goals
 
 
-if __name__ == "__main__":
-    main()
+def with_bins(column, bins, repeats):
+    """Growth with the bins of one axis."""
+    note(f"bins, {column}")
+    games = [column_game(column, number) for number in bins]
+    found = [played(game, repeats) for game in games]
+    each = [seconds / number for seconds, number, *_ in found]
+    lasts = [last for _, _, last, *_ in found]
+    lines = [
+        [f"{number:,}", len(game.occupied), one[1], f"{one[0]:.3f}", f"{per:.4f}",
+         f"{one[2]:.4f}", f"{one[3]:.3f}", one[4]]
+        for number, game, one, per in zip(bins, games, found, each, strict=True)
+    ]  # fmt: skip
+    begin = bins.index(GROWING_FROM)
+    slopes = exponent(bins[begin:], each[begin:]), exponent(bins[begin:], lasts[begin:])
+    header = ["bins", "occupied", "rounds", "seconds", "a round", "last round", "check", "checked equilibrium"]
+    text = ["", f"### {column}, 8 wide scales", *table(header, lines), ""]
+    text.append(f"Exponents from {GROWING_FROM} bins on: a round {slopes[0]:.2f}, the last round {slopes[1]:.2f}.")
+    what = f"exponent of a round's time with bins, {GROWING_FROM} to {bins[-1]:,}, {column}"
+    return text, [at_most(what, MOST_EXPONENT, slopes[0], ""), holds(f"equilibria, bins, {column}", _all(found))]
+
+
+def with_scales(column, scales, repeats):
+    """Growth with the number of scales."""
+    note(f"scales, {column}")
+    found = [played(column_game(column, scales=number), repeats) for number in scales]
+    each = [seconds / number for seconds, number, *_ in found]
+    lines = [
+        [number, one[1], f"{one[0]:.3f}", f"{per:.5f}", f"{one[3]:.3f}", one[4]]
+        for number, one, per in zip(scales, found, each, strict=True)
+    ]
+    header = ["scales", "rounds", "seconds", "a round", "check", "checked equilibrium"]
+    text = ["", f"### {column}, 101 bins, geometric scales", *table(header, lines)]
+    text += ["", f"Exponent of a round: {exponent(scales, each):.2f}."]
+    return text, [holds(f"equilibria, scales, {column}", _all(found))]
+
+
+def with_joint_bins(bins, repeats):
+    """Growth with the bins of both axes of height x weight."""
+    note("bins of two axes")
+    games = [two_column_game(number) for number in bins]
+    found = [played(game, repeats) for game in games]
+    each = [seconds / number for seconds, number, *_ in found]
+    lines = [
+        [f"{number} x {number}", f"{number**2:,}", len(game.counts), one[1], f"{one[0]:.3f}", f"{per:.4f}",
+         f"{one[3]:.3f}", one[4]]
+        for number, game, one, per in zip(bins, games, found, each, strict=True)
+    ]  # fmt: skip
+    slope = exponent([number**2 for number in bins], each)
+    header = ["grid", "cells", "occupied", "rounds", "seconds", "a round", "check", "checked equilibrium"]
+    text = ["", "### height x weight, 8 wide scales, 1,844 people", *table(header, lines)]
+    text += ["", f"Exponent of a round's time with the number of cells: {slope:.2f}."]
+    what = "exponent of a round's time with cells, height x weight"
+    return text, [at_most(what, MOST_EXPONENT, slope, ""), holds("equilibria, two axes", _all(found))]
+
+
+def _all(found):
+    return all(checked for *_, checked in found)

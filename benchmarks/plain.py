@@ -33,35 +33,57 @@ def payoff(cells, scales, weights, total, bins, epsilon, utility=closeness):
     return int(np.count_nonzero(loss <= epsilon)), utility(p, q)
 
 
+class Players:
+    """Everyone with their cell and their scale; ``scales`` changes as they move."""
+
+    def __init__(self, game: Game, start, utility=closeness):
+        self.game, self.utility = game, utility
+        self.bins, self.choices = start.shape
+        self.weights = game.kernel.weights.astype(np.float64)
+        self.cells = np.repeat(np.arange(self.bins), start.sum(axis=1))
+        self.scales = np.concatenate([np.repeat(np.arange(self.choices), start[k]) for k in range(self.bins)])
+        self.tolerance = game.tolerance / len(self.cells) / game.closeness.ceiling
+
+    def value(self, scales):
+        """The payoff if these were everyone's scales."""
+        game = self.game
+        return payoff(self.cells, scales, self.weights, game.kernel.total, self.bins, game.epsilon, self.utility)
+
+    def best_choice(self, person):
+        """The scale with the highest payoff for everyone, this person's own first."""
+        best, (most, closest) = self.scales[person], self.value(self.scales)
+        for choice in range(self.choices):
+            if choice == self.scales[person]:
+                continue
+            candidate = self.scales.copy()
+            candidate[person] = choice
+            protected, close = self.value(candidate)
+            if protected > most or (protected == most and close > closest + self.tolerance):
+                best, most, closest = choice, protected, close
+        return best
+
+    def round(self):
+        """One turn for everyone: yields whether they moved, one person after the other."""
+        for cell in np.unique(self.cells):
+            members = np.flatnonzero(self.cells == cell)
+            for person in members[np.argsort(self.scales[members], kind="stable")]:
+                best = self.best_choice(person)
+                moved = best != self.scales[person]
+                self.scales[person] = best
+                yield moved
+
+    @property
+    def profile(self):
+        """People per cell and scale."""
+        found = np.zeros((self.bins, self.choices), dtype=np.int64)
+        np.add.at(found, (self.cells, self.scales), 1)
+        return found
+
+
 def best_response_dynamics(game: Game, start, most_rounds: int = 1000, utility=closeness):
     """Play until a whole round changes nothing; returns the final profile and the number of rounds."""
-    bins, choices = start.shape
-    weights = game.kernel.weights.astype(np.float64)
-    cells = np.repeat(np.arange(bins), start.sum(axis=1))
-    scales = np.concatenate([np.repeat(np.arange(choices), start[k]) for k in range(bins)])
-    tolerance = game.tolerance / len(cells) / game.closeness.ceiling
-
-    def value(candidate):
-        return payoff(cells, candidate, weights, game.kernel.total, bins, game.epsilon, utility)
-
+    players = Players(game, start, utility)
     for number in range(1, most_rounds + 1):
-        moved = False
-        for cell in np.unique(cells):
-            members = np.flatnonzero(cells == cell)
-            for person in members[np.argsort(scales[members], kind="stable")]:
-                best, (most, closest) = scales[person], value(scales)
-                for choice in range(choices):
-                    if choice == scales[person]:
-                        continue
-                    candidate = scales.copy()
-                    candidate[person] = choice
-                    protected, close = value(candidate)
-                    if protected > most or (protected == most and close > closest + tolerance):
-                        best, most, closest = choice, protected, close
-                if best != scales[person]:
-                    scales[person], moved = best, True
-        if not moved:
-            profile = np.zeros_like(start)
-            np.add.at(profile, (cells, scales), 1)
-            return profile, number
+        if not any(list(players.round())):
+            return players.profile, number
     raise RuntimeError("no equilibrium within the allowed rounds")

@@ -348,6 +348,7 @@ def test_without_a_command_it_explains_the_three_steps(run):
 
 def test_demo(run):
     status, out, _ = run("demo", "--json")
+    assert json.loads(out)["report"] == "equinoise-demo.html"
     shown = json.loads(out)
     assert status == 0
     assert shown["people"] == shown["protected"] == 935

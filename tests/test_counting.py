@@ -219,3 +219,29 @@ def test_a_bin_never_depends_on_who_else_is_there(tmp_path, threads):
     command = [sys.executable, "-c", EDGES, str(tmp_path / "x.parquet")]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-500:]
+
+
+@given(
+    st.floats(-1e6, 1e6),
+    st.floats(1e-3, 1e6),
+    st.integers(2, 300),
+    st.sampled_from([0.5, 0.5 + 1e-15, 0.5 + 1e-9, 0.6, 0.9]),
+    st.lists(st.floats(0, 1), max_size=20),
+)
+def test_bounds_and_all_between_are_counted_where_the_axis_has_them(low, length, bins, percentile, shares):
+    """Without padding the upper bound may come out past the last bin; with hardly any, just below it."""
+    axis = Axis.padded("x", low, low + length, bins=bins, percentile=percentile)
+    inner = [min(max(axis.low + share * (axis.high - axis.low), axis.low), axis.high) for share in shares]
+    ends = [axis.low, axis.high, np.nextafter(axis.low, axis.high), np.nextafter(axis.high, axis.low)]
+    values = np.array([*ends, *inner])
+    wanted = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
+    for data in (values, pa.table({"x": values})):
+        assert count(open_rows(data, "x"), axis).counts.tolist() == wanted.tolist()
+
+
+def test_some_bounds_come_out_past_the_last_bin_and_some_do_not():
+    """So both ways of counting are tried above."""
+    axes = [Axis.padded("x", 0, high, bins=bins, percentile=0.5) for high in (1, 3, 7.7) for bins in range(2, 100)]
+    past = [(axis.high - axis.padded_low) * axis.per_width >= axis.bins for axis in axes]
+    assert any(past)
+    assert not all(past)

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -9,41 +10,20 @@ import equinoise
 from equinoise import BadInput, baselines
 from equinoise.figures import FIGURES, make_figure, theme
 from equinoise.figures.cost import promised_cost
+from equinoise.figures.distribution import coarse, step_of
 from equinoise.figures.losses import hardest
 from equinoise.figures.shares import noise_of_places, places
 from equinoise.grid import Axis, Grid
 from equinoise.procedure import Procedure
+from equinoise.report import write_figure
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
-
-PEOPLE = np.random.default_rng(5).normal(50, 12, 240).clip(0, 100)
-EVIL = '</script><img src=x onerror=alert(1)>&".[0]'
+from tests.kinds import EVIL, KINDS, PEOPLE, columns, mechanism
 
 
 @pytest.fixture(scope="module")
 def mechanisms():
-    two = {"a": PEOPLE, EVIL: PEOPLE[::-1]}
-    frame = np.stack([PEOPLE, PEOPLE[::-1], np.roll(PEOPLE, 3)], axis=1)
-    import polars as pl
-
-    one = {"bounds": (0, 100), "bins": 21, "restarts": 1}
-    several = {"restarts": 1, "epsilon": 2, "bins": 9}
-    three = pl.DataFrame(frame, schema=["a", "b", "c"])
-    return {
-        "fixed-noise": equinoise.optimize(PEOPLE, epsilon=1, draws=5, **one),
-        "delta": equinoise.optimize(PEOPLE, epsilon=1, delta=1e-4, **one),
-        "end-to-end": equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=15, guarantee="end-to-end"),
-        "worst-case": equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=21, guarantee="worst-case", draws=3),
-        "two": equinoise.optimize(
-            pl.DataFrame(two), column=["a", EVIL], bounds={"a": (0, 100), EVIL: (0, 100)}, **several
-        ),
-        "three": equinoise.optimize(
-            three, column=["a", "b", "c"], bounds=dict.fromkeys("abc", (0, 100)), **{**several, "bins": 6}
-        ),
-    }
-
-
-KINDS = ("fixed-noise", "delta", "end-to-end", "worst-case", "two", "three")
+    return {kind: mechanism(kind) for kind in KINDS}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -214,7 +194,9 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
 
     game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
     solution = equinoise.best_response(game)
-    assert "does not hold" in solution._repr_html_()
+    assert "Not everyone is protected." in solution._repr_html_()
+    assert "<td>yes, checked</td>" in solution._repr_html_()
+    assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
     assert solution.plot_losses().to_dict()["description"]
     assert solution.plot_cost().to_dict()
 
@@ -240,4 +222,30 @@ def test_people_with_several_rows_have_figures_too():
     single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
     assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
     assert "all rows of that one person" in single.public_promise
-    assert "<td>" in solution._repr_html_()
+    assert "Everyone is protected." in solution._repr_html_()
+
+
+def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
+    values = np.random.default_rng(1).random((130, 64))
+    found = coarse(values, [step_of(130), step_of(64)])
+    assert found.shape == (44, 64)
+    assert found[0, 5] == pytest.approx(values[:3, 5].sum())
+    assert found[-1, 0] == pytest.approx(values[129, 0])
+    assert found.sum() == pytest.approx(values.sum())
+    m = equinoise.optimize(
+        columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=70, restarts=1
+    )
+    figure = make_figure("distribution", m)
+    assert "2 x 2 bins" in figure.caption
+    for spec in figure.specs():
+        points = spec["data"]["values"]
+        assert len(points) <= 35 * 35
+        assert sum(point["p"] for point in points) == pytest.approx(1, abs=1e-3)
+        assert max(point["x2"] for point in points) <= m.grid.axes[0].padded_high + 1e-9
+
+
+def test_a_hostile_name_in_a_picture(tmp_path):
+    write_figure(mechanism("two"), "distribution", tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
+    assert not [element for element in root.iter() if element.tag.endswith("img")]
+    assert any(EVIL in text for text in root.itertext())

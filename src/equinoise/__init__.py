@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from equinoise.errors import EquinoiseError as EquinoiseError
     from equinoise.errors import NotPublicWarning as NotPublicWarning
     from equinoise.errors import PromiseNotMet as PromiseNotMet
+    from equinoise.errors import SeveralRowsWarning as SeveralRowsWarning
     from equinoise.fixed_noise import FixedNoise as FixedNoise
     from equinoise.game import Game as Game
     from equinoise.grid import Axis as Axis
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from equinoise.grid import Histogram as Histogram
     from equinoise.mechanism import Mechanism as Mechanism
     from equinoise.pipeline import optimize as optimize
+    from equinoise.row_losses import write_losses as write_losses
     from equinoise.solvers import Solution as Solution
     from equinoise.solvers.best_response import best_response as best_response
     from equinoise.worst_case import WorstCase as WorstCase
@@ -46,18 +48,20 @@ _HOMES = {
     "Mechanism": "mechanism",
     "NotPublicWarning": "errors",
     "PromiseNotMet": "errors",
+    "SeveralRowsWarning": "errors",
     "Solution": "solvers",
     "WorstCase": "worst_case",
     "best_response": "solvers.best_response",
     "certify": "certificate",
     "compare": "comparison",
     "optimize": "pipeline",
+    "write_losses": "row_losses",
 }
 
 __all__ = [
     "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
-    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase", "best_response", "certify",
-    "compare", "optimize",
+    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution", "WorstCase",
+    "best_response", "certify", "compare", "optimize", "write_losses",
 ]  # fmt: skip
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import counting
+from equinoise import counting, counting_units
 from equinoise.certificate import Certificate
 from equinoise.end_to_end import EndToEnd, Progress
-from equinoise.engines import engine_for
+from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, at_most
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
@@ -71,9 +71,7 @@ class Audit:
         for cell in np.unique(cells).tolist():
             here = groups[cells == cell]
             people = everyone[here]
-            bins = m.grid.bins_of(np.array([cell]))[0].tolist()
-            low = [axis.padded_low + bin * axis.width for axis, bin in zip(axes, bins, strict=True)]
-            high = [start + axis.width for start, axis in zip(low, axes, strict=True)]
+            low, high = m.grid.interval(cell)
             found.append(
                 {
                     "cell": cell,
@@ -152,17 +150,27 @@ def audit(
     mechanism = Mechanism.read(file)
     same = None
     if data is not None:
-        axes, settings = mechanism.grid.axes, mechanism.settings
         with engine_for(data, engine, engine_address) as reader:
-            rows = counting.open_rows(data, [axis.name for axis in axes], reader)
-            again = counting.count_jointly(
-                rows, axes, missing=settings.get("missing", "refuse"), outside=settings.get("outside", "refuse")
-            )
-        histogram = mechanism.histogram
-        occupied = np.flatnonzero(histogram)
-        same = bool(np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied]))
+            same = _same_people(mechanism, data, reader)
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, same_kernel(mechanism), same)
     return replace(found, end_to_end=_end_to_end(mechanism, progress)) if end_to_end and found.passed else found
+
+
+def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool:
+    """Whether the data has the people that a mechanism was made from, counted by its own settings."""
+    axes, settings = mechanism.grid.axes, mechanism.settings
+    unit = settings.get("unit")
+    rows = counting.open_rows(data, [axis.name for axis in axes], engine, keep=False if unit is None else unit)
+    how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
+    histogram = mechanism.histogram
+    if unit is None or settings.get("unit_rows") == "one":
+        again = (counting.count_jointly if unit is None else counting_units.people_once)(rows, axes, **how)
+        occupied = np.flatnonzero(histogram)
+        return np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied])
+    everyone = counting_units.people_by_bag(rows, axes, **how)
+    if isinstance(mechanism, UnitFixedNoise):
+        return dict(zip(everyone.bags, everyone.counts.tolist(), strict=True)) == mechanism.people_by_bag
+    return everyone.single and np.array_equal(everyone.by_row.counts, histogram)
 
 
 def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:

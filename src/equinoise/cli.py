@@ -9,22 +9,20 @@ import io
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from equinoise import __version__
 from equinoise.cli_explore import explore
+from equinoise.cli_losses import losses
+from equinoise.cli_options import EPILOG, FILE_PATH, Command, engine_options, json_option
 from equinoise.cli_report import report
 from equinoise.cli_reproduce import reproduce
-from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet
-
-EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
-Command = TypeVar("Command", bound=Callable[..., Any])
-FILE_PATH = click.Path(path_type=Path)
+from equinoise.errors import BadInput, EquinoiseError, NotPublicWarning, PromiseNotMet, SeveralRowsWarning
 
 
 @click.group(
@@ -35,27 +33,6 @@ FILE_PATH = click.Path(path_type=Path)
 @click.version_option(__version__, prog_name="equinoise")
 def cli() -> None:
     """Certified private draws from a column of numbers, with each person's own noise chosen by a game."""
-
-
-def json_option(command: Command) -> Command:
-    """Every command's --json."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there."
-    )(command)
-
-
-def engine_options(command: Command) -> Command:
-    """What reads the files, of every command that does."""
-    address = click.option(
-        "--engine-address", metavar="ADDRESS",
-        help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077). Left "
-        "out, this machine does the work.",
-    )  # fmt: skip
-    engine = click.option(
-        "--engine", default="polars", show_default=True,
-        help="What reads and counts the files: polars, duckdb, dask or spark. The counts are the same.",
-    )  # fmt: skip
-    return engine(address(command))
 
 
 def data_options(command: Command) -> Command:
@@ -74,6 +51,14 @@ DATA_OPTIONS = [
     click.option(
         "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
         help="Public limits of a column. Left out, they are read off the data, with a warning.",
+    ),
+    click.option(
+        "--unit", metavar="COLUMN",
+        help="All rows with the same value in COLUMN are one person's. Left out, every row is a person.",
+    ),
+    click.option(
+        "--unit-rows", default="all", show_default=True,
+        help="With --unit: all rows of a person count and are removed together, or one, the middle one by value.",
     ),
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
     click.option(
@@ -147,6 +132,7 @@ DATA_OPTIONS = [
 @json_option
 def optimize(
     data: Path, column: Sequence[str], epsilon: float, out: Path, bounds: Sequence[tuple[str, float, float]],
+    unit: str | None, unit_rows: str,
     draws: int, delta: float, renyi: float | None, guarantee: str, base: Path | None, scale_per_column: bool,
     bins: int, noise: str, scales: str, utility: str, missing: str, outside: str, solver: str,
     time_limit: float | None, generations: int | None, restarts: int | None, seed: int,
@@ -165,6 +151,7 @@ def optimize(
       equinoise optimize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 \\
           --guarantee worst-case --out pay.eq
       equinoise optimize people.csv --epsilon 1 --bounds height 120 230 --bounds weight 30 200 --out both.eq
+      equinoise optimize visits.csv --column cost --unit patient --epsilon 1 --bounds cost 0 900 --out cost.eq
       equinoise optimize 'parts/*.parquet' --epsilon 1 --bounds pay 0 4000 --engine duckdb --out pay.eq
     """
     from equinoise import terminal
@@ -177,7 +164,7 @@ def optimize(
     with _said() as said, terminal.progress() as seen:
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=limits or None, bins=bins, scales=_scales(scales),
-            per_axis=scale_per_column,
+            per_axis=scale_per_column, unit=unit, unit_rows=unit_rows,
             noise=noise, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
             guarantee=guarantee, base=None if base is None else read_numbers(base),
             time_limit=time_limit, generations=generations,
@@ -207,12 +194,13 @@ def _column(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -
 
 @contextmanager
 def _said() -> Iterator[list[str]]:
-    """Warnings about what is not public: shown on stderr when the work is done, and kept for the JSON."""
+    """Warnings about what is not public, or no person: shown on stderr when the work is done, and kept for the JSON."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always", NotPublicWarning)
+        for kind in (NotPublicWarning, SeveralRowsWarning):
+            warnings.simplefilter("always", kind)
         yield said
-    said.extend(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning))
+    said.extend(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning | SeveralRowsWarning))
     for warning in said:
         click.echo(f"Warning: {warning}", err=True)
 
@@ -259,7 +247,8 @@ def compare(
     data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
     bounds: Sequence[tuple[str, float, float]], bins: int, noise: str, scales: str, utility: str, missing: str,
     outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float,
-    engine: str, engine_address: str | None, plot: Path | None, force: bool, as_json: bool,
+    unit: str | None, unit_rows: str, engine: str, engine_address: str | None, plot: Path | None, force: bool,
+    as_json: bool,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
 
@@ -288,7 +277,7 @@ def compare(
             noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
             utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
             missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-            engine=engine, engine_address=engine_address, progress=seen,
+            unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, progress=seen,
         )  # fmt: skip
     for left in found.left_out:
         at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"
@@ -490,9 +479,14 @@ def show(file: Path, as_json: bool) -> None:
 
 
 @cli.command(epilog=EPILOG, short_help="The whole job on a real column of pay.")
+@click.option(
+    "--report", "page", type=FILE_PATH, default=Path("equinoise-demo.html"), show_default=True,
+    help="Where to write a page about it; an earlier one is replaced.",
+)  # fmt: skip
 @json_option
-def demo(as_json: bool) -> None:
-    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample.
+def demo(page: Path, as_json: bool) -> None:
+    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample; and
+    write a report to look at.
 
     \b
     Examples:
@@ -503,14 +497,15 @@ def demo(as_json: bool) -> None:
     from equinoise import terminal
 
     with terminal.progress() as seen:
-        mechanism, rows = example.run(seen)
+        mechanism, rows = example.run(page, seen)
     if as_json:
-        terminal.print_json({**mechanism.summary(), "rows": rows})
+        terminal.print_json({**mechanism.summary(), "rows": rows, "report": str(page)})
     else:
-        terminal.show_demo(mechanism, rows)
+        terminal.show_demo(mechanism, rows, page)
 
 
 cli.add_command(explore)
+cli.add_command(losses)
 cli.add_command(report)
 cli.add_command(reproduce)
 

@@ -37,8 +37,7 @@ def report(file: Path, out: Path, figure: str | None, public: bool, force: bool,
     from equinoise.end_to_end import tell
     from equinoise.files import check_writable
     from equinoise.mechanism import Mechanism
-    from equinoise.report import write_figure, write_report
-    from equinoise.report.write import check_report
+    from equinoise.report import check_report, write_figure, write_report
 
     check_report(out, figure, public=public)
     check_writable(out, file, force=force)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check
 from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
-from equinoise.pipeline import count_people, open_columns
+from equinoise.pipeline import check_unit, count_everyone, open_columns
 from equinoise.procedure import check_epsilon, make_solver
 from equinoise.solvers import Round
 from equinoise.utility import named
@@ -93,6 +94,8 @@ def compare(
     outside: str = "refuse",
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
+    unit: str | None = None,
+    unit_rows: str = "all",
     engine: str = "polars",
     engine_address: str | None = None,
     progress: Progress | None = None,
@@ -113,14 +116,22 @@ def compare(
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     families = check_families(noise)
     named(utility, 2)  # refused before anything is read
+    check_unit(unit, unit_rows)
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(
             data, column, bounds,
-            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader,
+            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
         axis = grid.axis
         offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
-        histogram = count_people(rows, axis, missing=missing, outside=outside)
+        histogram = count_everyone(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
+        if not isinstance(histogram, Histogram):
+            raise BadInput(
+                "People with several rows cannot be compared: keep one of each with --unit-rows one (in Python, "
+                "unit_rows='one')."
+            )
+        if unit is None:
+            warn_of_units(data, rows.columns, reader)
     methods = Methods(histogram, bounds is not None)
     found: list[Row] = []
     left_out: list[LeftOut] = []

@@ -68,6 +68,18 @@ def count_jointly(
     return JointHistogram(grid, cells, counts)
 
 
+def refuse_settings(missing: str, outside: str) -> None:
+    """Refuse what is no way to deal with missing values, or with those outside the bounds."""
+    check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
+    check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
+
+
+def refuse_unusable(rows: Rows, axes: Sequence[Axis], found: Ints, people: Ints, *, missing: str, outside: str) -> None:
+    """Refuse combinations of codes, and how many rows have each, with something wrong that nothing is done about."""
+    for i, axis in enumerate(axes):
+        _refuse(rows, i, axis, found[:, i], people, missing=missing, outside=outside)
+
+
 def count_each(
     rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
 ) -> list[Histogram]:
@@ -90,8 +102,7 @@ def _counted(
     rows: Rows, axes: Sequence[Axis], columns: Sequence[int], *, missing: str, outside: str
 ) -> tuple[Ints, Ints]:
     """Combinations of codes, one for each axis, and how many rows have each; what is to be refused is."""
-    check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
-    check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
+    refuse_settings(missing, outside)
     names, each = code_names(axes), codes(rows, axes, columns)
     counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))
     found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
@@ -116,7 +127,7 @@ def codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int] | None = None
 
 
 def cells_of_codes(grid: Grid, found: Ints) -> Ints:
-    """The cell of every combination of codes, values outside the bounds moved to the nearer one; -1 for the others."""
+    """The cell of every combination of codes, values outside moved to the nearer bound; -1 where one is missing."""
     bins = found.copy()
     for i, axis in enumerate(grid.axes):
         bins[found[:, i] == BELOW, i] = axis.cell_of(axis.low)
@@ -127,36 +138,50 @@ def cells_of_codes(grid: Grid, found: Ints) -> Ints:
     return cells
 
 
-def refused(found: Ints, *, missing: str, outside: str) -> bool:
-    """Whether any of these codes is of a value that :func:`count_jointly` refuses under such settings."""
-    wrong = [
-        TEXT,
-        *([MISSING, INFINITE] if missing == "refuse" else []),
-        *([BELOW, ABOVE] if outside == "refuse" else []),
-    ]
-    return bool(np.isin(found, wrong).any())
+def refused(codes: Ints, *, missing: str, outside: str) -> str | None:
+    """What :func:`count_jointly` refuses among the codes of one column, under such settings."""
+    if (codes == TEXT).any():
+        return "text"
+    if missing == "refuse" and np.isin(codes, [MISSING, INFINITE]).any():
+        return "missing or infinite values"
+    return "values outside the bounds" if outside == "refuse" and np.isin(codes, [BELOW, ABOVE]).any() else None
 
 
 def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:
-    """The bin of a row's value, or what is wrong with it."""
+    """The bin of a row's value, or what is wrong with it.
+
+    Nearly every value is within the bounds, so that is asked first: engines that look at the branches one after the
+    other then ask nothing else. It is false or unknown for what is missing or infinite, whatever the engine thinks of
+    comparing NaN.
+    """
     value = nw.col(f"{VALUE} {number}").cast(nw.Float64)
-    cell = ((value - axis.padded_low) * axis.per_width).floor().clip(0, axis.bins - 1)
     code = (
-        nw.when(value.is_null() | value.is_nan())
-        .then(nw.lit(float(MISSING)))
+        nw.when((value >= axis.low) & (value <= axis.high))
+        .then(_cell(value, axis))
         .otherwise(
-            nw.when(~value.is_finite())
-            .then(nw.lit(float(INFINITE)))
+            nw.when(value.is_null() | value.is_nan())
+            .then(nw.lit(float(MISSING)))
             .otherwise(
-                nw.when(value < axis.low)
-                .then(nw.lit(float(BELOW)))
-                .otherwise(nw.when(value > axis.high).then(nw.lit(float(ABOVE))).otherwise(cell))
+                nw.when(~value.is_finite())
+                .then(nw.lit(float(INFINITE)))
+                .otherwise(nw.when(value < axis.low).then(nw.lit(float(BELOW))).otherwise(nw.lit(float(ABOVE))))
             )
         )
     )
     if rows.from_text:
         code = nw.when(nw.col(f"{IS_TEXT} {number}")).then(nw.lit(float(TEXT))).otherwise(code)
     return code
+
+
+def _cell(value: nw.Expr, axis: Axis) -> nw.Expr:
+    """The bin of a value within the bounds, as :meth:`Axis.cell_of` has it.
+
+    Rounding keeps the order of numbers, so no such value comes out below 0 or above what the upper bound comes out at;
+    only where that is past the last bin (there is no padding) must the end be held.
+    """
+    bins = (value - axis.padded_low) * axis.per_width
+    past = (axis.high - axis.padded_low) * axis.per_width >= axis.bins
+    return bins.floor().clip(0, axis.bins - 1) if past else bins.floor()
 
 
 def _refuse(rows: Rows, number: int, axis: Axis, codes: Ints, people: Ints, *, missing: str, outside: str) -> None:

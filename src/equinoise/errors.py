@@ -36,6 +36,10 @@ class NotPublicWarning(UserWarning):
     """Something that the promise takes as public was read off the data."""
 
 
+class SeveralRowsWarning(UserWarning):
+    """One row is taken for one person, and the data does not look like it."""
+
+
 def at_most(value: float) -> str:
     """A number as people read it, six digits, rounded up: what is said to be an upper bound must be one."""
     if not math.isfinite(value) or float(f"{value:g}") == value:

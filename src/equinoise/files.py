@@ -5,9 +5,11 @@ from __future__ import annotations
 import glob
 import os
 import secrets
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from pathlib import Path
+from typing import IO
 
 from equinoise.errors import BadInput
 
@@ -23,6 +25,8 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
         folder = path.absolute().parent.resolve()
         if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
             raise BadInput(f"{str(path)!r} is in the folder being read. Write to another.")
+        if any(source is not None and _matches(path, folder, source) for source in sources):
+            raise BadInput(f"{str(path)!r} matches the pattern being read. Write to another folder.")
         if path.exists() and any(path.samefile(file) for source in sources if source for file in _read(source)):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
@@ -43,6 +47,13 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
 def _read(source: Path) -> list[Path]:
     """The files that a path, if it is no folder, stands for."""
     return [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
+
+
+def _matches(path: Path, folder: Path, pattern: Path) -> bool:
+    """Whether a file of that name would be read, too, from then on."""
+    if pattern.exists() or not fnmatch(path.name, pattern.name):
+        return False
+    return any(file.absolute().parent.resolve() == folder and file.name != path.name for file in _read(pattern))
 
 
 def read_numbers(path: Path) -> list[float]:
@@ -77,13 +88,20 @@ def _is_number(text: str) -> bool:
 
 
 def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool) -> None:
+    """Write a file whole or not at all; if making the content fails, there is no file either."""
+    with whole_file(path, mode=mode, force=force) as file:
+        file.writelines(content)
+
+
+@contextmanager
+def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
     """Write beside the target, make it durable, then give it its name in one step; clean up on failure."""
     part = path.absolute().parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
     try:
         handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
         try:
             with open(handle, "wb") as file:
-                file.writelines(content)
+                yield file
                 file.flush()
                 os.fsync(file.fileno())
             if force:

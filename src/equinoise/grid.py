@@ -168,6 +168,12 @@ class Grid:
         """The bin on every axis (columns of a table) of cells given by their numbers."""
         return np.stack(np.unravel_index(cells, self.shape), axis=1).astype(np.int64)
 
+    def interval(self, cell: int) -> tuple[list[float], list[float]]:
+        """Where a cell begins and ends on every axis, in data units."""
+        bins = self.bins_of(np.array([cell]))[0].tolist()
+        low = [axis.padded_low + bin * axis.width for axis, bin in zip(self.axes, bins, strict=True)]
+        return low, [start + axis.width for start, axis in zip(low, self.axes, strict=True)]
+
     def cells_of(self, bins: Ints) -> Ints:
         """The other way round."""
         return np.asarray(np.ravel_multi_index(tuple(np.asarray(bins).T), self.shape), dtype=np.int64)

@@ -122,6 +122,12 @@ class Mechanism(Shown, ABC):
         storage.write(Path(path), self._document(), self._blob(), self.ledger.releases, force=force)
         self.ledger.bind(Path(path))
 
+    def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
+        """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
+        from equinoise.report import write_report
+
+        write_report(self, path, public=public, force=force)
+
     def _require_certificate(self) -> None:
         """Refuse to go on unless everything that is promised was checked."""
         if not self._certificate.holds:
@@ -283,7 +289,10 @@ class Mechanism(Shown, ABC):
             together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
         several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
         bounds = "" if self.settings.get("public_bounds") else " " + NOT_PRIVATE
-        return f"{self._one_draw(public=public)}{several}{self._caveat(public=public)}{bounds}"
+        unit = self.settings.get("unit")
+        once = f" Of rows with the same {unit!r}, which are one person's, only the middle one is used."
+        whose = once if unit is not None and self.settings.get("unit_rows") == "one" else ""
+        return f"{self._one_draw(public=public)}{whose}{several}{self._caveat(public=public)}{bounds}"
 
     @abstractmethod
     def _one_draw(self, *, public: bool) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import counting
+from equinoise import counting, counting_units
 from equinoise.choice import Choice, choose
 from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
@@ -16,19 +16,25 @@ from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Game, always_protecting_scale, self_protecting_scale
 from equinoise.grid import Axis, Grid, Histogram, JointHistogram
 from equinoise.joint_fixed_noise import JointFixedNoise
-from equinoise.joint_game import JointGame
 from equinoise.mechanism import Mechanism
 from equinoise.privacy import PURE
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.least_epsilon import least_epsilon
+from equinoise.solvers.solution import AnyGame
+from equinoise.unit_fixed_noise import UnitFixedNoise
+from equinoise.units import UnitHistogram
+from equinoise.watching import watched
 from equinoise.worst_case import WorstCase
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
+SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-rows one)"
+
 TIERS = ("fixed-noise", "end-to-end", "worst-case")
 
 
+@watched
 def optimize(
     data: Any,
     *,
@@ -55,11 +61,16 @@ def optimize(
     percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     base: Sequence[float] | None = None,
+    unit: str | None = None,
+    unit_rows: str = "all",
     engine: str = "polars",
     engine_address: str | None = None,
-    progress: Callable[[Round], None] | None = None,
+    progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:
-    """A certified mechanism for one column of numbers about people, or several together, one row a person.
+    """A certified mechanism for one column of numbers about people, or several together.
+
+    One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
+    these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
 
     ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
     ``engine`` reads the files: ``polars``, ``duckdb``, ``dask`` or ``spark``, the last two also at the
@@ -75,7 +86,8 @@ def optimize(
     ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
     ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
     seconds, 60). ``start`` is a profile for best
-    response to start from, instead of the usual ones.
+    response to start from, instead of the usual ones. ``progress`` is told of every round; True shows where the solver
+    is, in a notebook or on a terminal.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -83,39 +95,51 @@ def optimize(
     >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
     (True, True, 3)
     """
+    assert not isinstance(progress, bool)  # watched
     procedure = Procedure(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
     )  # fmt: skip
     check_guarantee(guarantee, procedure, bounds, start, base)
+    check_unit(unit, unit_rows)
+    if guarantee == "worst-case" and unit is not None:
+        check(unit_rows == "one", "unit_rows", "'one' in the worst-case tier, whatever rows people have", unit_rows)
     if start is not None:
         check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
         check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(
             data, column, bounds,
-            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader,
+            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
         procedure.check_grid(grid)  # refused before anything is counted
         if len(grid.axes) > 1:
             check(guarantee == "fixed-noise", "guarantee", "'fixed-noise' with several columns", guarantee)
             check(start is None, "start", "left out with several columns", "a profile")
-            joint = count_people_jointly(rows, grid, missing=missing, outside=outside)
-        else:
-            least = 1 if guarantee == "worst-case" else 2
-            histogram = count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
+        least = 1 if guarantee == "worst-case" else 2
+        counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
+        if unit is None:
+            counting_units.warn_of_units(data, rows.columns, reader)
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     settings = settings_of(
         procedure, guarantee=guarantee, columns=rows.columns, public_bounds=public, missing=missing, outside=outside,
+        unit=unit, unit_rows=unit_rows,
         padding_epsilon=padding_epsilon, percentile=percentile, own_start=start is not None,
     )  # fmt: skip
-    if len(grid.axes) > 1:
-        found = procedure.solve_jointly(joint, progress)
-        if found.protected < joint.people:
-            raise _not_everyone_jointly(found)
+    if isinstance(counted, JointHistogram):
+        found = procedure.solve_jointly(counted, progress)
+        if found.protected < counted.people:
+            raise _not_everyone_by_best_response(found)
         return JointFixedNoise.from_joint_solution(found, draws=draws, budget=procedure.budget, settings=settings)
+    if isinstance(counted, UnitHistogram):
+        check(guarantee == "fixed-noise", "guarantee", f"'fixed-noise' {SEVERAL_ROWS}", guarantee)
+        check(start is None, "start", f"left out {SEVERAL_ROWS}", "a profile")
+        ended = procedure.solve_units(counted, progress)
+        if ended.protected < counted.people:
+            raise _not_everyone_by_best_response(ended)
+        return UnitFixedNoise.from_unit_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
     return make_from(
-        histogram, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
+        counted, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
     )
 
 
@@ -147,7 +171,8 @@ def make_from(
 
 def settings_of(
     procedure: Procedure, *, guarantee: str, columns: Sequence[str], public_bounds: bool, missing: str, outside: str,
-    padding_epsilon: float = 1.0, percentile: float = 0.9, own_start: bool = False,
+    unit: str | None = None, unit_rows: str = "all", padding_epsilon: float = 1.0, percentile: float = 0.9,
+    own_start: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """How a mechanism came about, as its file tells it."""
     return {
@@ -156,6 +181,8 @@ def settings_of(
         "public_bounds": public_bounds,
         "missing": missing,
         "outside": outside,
+        "unit": unit,
+        "unit_rows": unit_rows,
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
         "own_start": own_start,
@@ -183,6 +210,13 @@ def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: An
         check(many, "delta", "0 for one draw in the worst-case tier: it is private without", procedure.delta)
 
 
+def check_unit(unit: Any, unit_rows: str) -> None:
+    """Refuse what cannot say whose rows are whose."""
+    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
+    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
+    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
+
+
 def open_columns(
     data: Any,
     column: str | Sequence[str] | None,
@@ -192,9 +226,12 @@ def open_columns(
     padding_epsilon: float,
     percentile: float,
     engine: Engine | None = None,
+    unit: str | None = None,
 ) -> tuple[counting.Rows, Grid]:
     """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
-    rows = counting.open_rows(data, column, engine)
+    rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
+    if unit in rows.columns:
+        raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
     given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
     if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
         raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
@@ -223,6 +260,31 @@ def count_people_jointly(rows: counting.Rows, grid: Grid, *, missing: str, outsi
     return histogram
 
 
+def count_everyone(
+    rows: counting.Rows, grid: Grid, *, missing: str, outside: str, least: int = 2, unit_rows: str = "all"
+) -> Histogram | JointHistogram | UnitHistogram:
+    """People per cell, or per bag of cells where someone has several rows."""
+    several = len(grid.axes) > 1
+    if not rows.kept:
+        if several:
+            return count_people_jointly(rows, grid, missing=missing, outside=outside)
+        return count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
+    if unit_rows == "one" or several:
+        if unit_rows != "one":
+            raise BadInput(
+                "With several columns, one row of each person can be used: say --unit-rows one (in Python, "
+                "unit_rows='one')."
+            )
+        joint = counting_units.people_once(rows, grid.axes, missing=missing, outside=outside)
+        has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
+        _check_size(joint.people, len(joint.counts), has, least, units=True)
+        return joint if several else joint.of_column(0)
+    everyone = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
+    occupied = int(np.count_nonzero(everyone.by_row.counts))
+    _check_size(everyone.people, occupied, f"Column {grid.name} has", least, units=True)
+    return everyone.by_row if everyone.single else everyone
+
+
 def _two_numbers(bounds: Any) -> tuple[float, float]:
     try:
         low, high = bounds
@@ -234,18 +296,20 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
 
 def check_people(histogram: Histogram, least: int = 2) -> None:
     """Refuse a histogram without a distribution in it to release."""
-    if not histogram.people >= least == 1:
-        occupied = int(np.count_nonzero(histogram.counts))
-        _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
+    occupied = int(np.count_nonzero(histogram.counts))
+    _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
 
 
-def _check_size(people: int, occupied: int, has: str, least: int = 2) -> None:
+def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: bool = False) -> None:
+    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
     if people < least == 1:
         raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
+    if least == 1:
+        return
     if people < 2:
+        values = "usable values of 1 person" if units and people else f"{people} usable value{'s' * (people != 1)}"
         raise BadInput(
-            f"{has} {people} usable value{'' if people == 1 else 's'}, and at least two people are needed: a loss "
-            "compares the data with and without a person."
+            f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
         )
     if occupied == 1:
         name = has.rsplit(" ", 1)[0].replace("Column", "column")
@@ -255,8 +319,8 @@ def _check_size(people: int, occupied: int, has: str, least: int = 2) -> None:
         )
 
 
-def _not_everyone_jointly(solution: Solution[JointGame]) -> PromiseNotMet:
-    game = solution.game
+def _not_everyone_by_best_response(solution: Solution[Any]) -> PromiseNotMet:
+    game: AnyGame = solution.game
     left_out = game.people - solution.protected
     return PromiseNotMet(
         f"Best response does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} "

@@ -33,8 +33,8 @@ class Rows:
     """A frame whose columns are to be counted; number i of them is called ``VALUE i`` there.
 
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
-    our own because engines take some names (``*``, ``^a.*$``) for patterns. ``kept`` are the names of all columns, if
-    they were asked for; number j of them comes along, as it is, as ``FIELD j``.
+    our own because engines take some names (``*``, ``^a.*$``) for patterns. ``kept`` are the names of columns that were
+    asked for besides; number j of them comes along, as it is, as ``FIELD j``.
     """
 
     frame: nw.LazyFrame[Any]
@@ -51,13 +51,13 @@ class Rows:
 
 
 def open_rows(
-    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool = False
+    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False
 ) -> Rows:
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
     A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
     file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it. With ``keep``, all columns
-    come along as they are.
+    come along as they are, or the one that it names.
     """
     names = _wanted(column)
     if isinstance(data, str | Path):
@@ -87,7 +87,24 @@ def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
     return names
 
 
-def _open_array(data: Any, names: list[str | None], keep: bool) -> Rows:
+def _kept(keep: bool | str, names: list[str], source: str) -> tuple[str, ...]:
+    if isinstance(keep, str):
+        return (_find_column(keep, names, source),)
+    return tuple(names) if keep else ()
+
+
+def column_names(data: Any) -> list[str]:
+    """The names of all columns, if they have any."""
+    if isinstance(data, str | Path):
+        files = find_files(Path(data))
+        return header_of(files) if files.is_text else list(pl.scan_parquet(files.paths[0], glob=False).collect_schema())
+    if isinstance(data, np.ndarray | list | tuple):
+        return []
+    frame = nw.from_native(data, allow_series=True)
+    return [] if isinstance(frame, nw.Series) else frame.collect_schema().names()
+
+
+def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
     try:
         array = np.asarray(data)
     except ValueError:
@@ -107,21 +124,27 @@ def _open_array(data: Any, names: list[str | None], keep: bool) -> Rows:
     return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
 
-def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool) -> Rows:
+def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str) -> Rows:
     schema = frame.collect_schema()
     columns = tuple(_find_column(name, schema.names(), source) for name in names)
     for column in columns:
         _check_type(column, schema[column])
-    kept = tuple(schema.names()) if keep else ()
+    kept = _kept(keep, schema.names(), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
     renamed = _renamed(frame, schema.names(), new)
     exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
-    fields = [nw.col(new[name]).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
+    fields = [_seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
 
 
 def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
-    """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place."""
+    """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place; to DuckDB,
+    ``*`` is all columns unless it is quoted."""
+    if frame.implementation.is_duckdb():
+        quoted = ((name.replace('"', '""'), new.get(name, f"other {i}")) for i, name in enumerate(names))
+        relation = frame.to_native().project(", ".join(f'"{old}" AS "{ours}"' for old, ours in quoted))
+        there: nw.LazyFrame[Any] = nw.from_native(relation)
+        return there
     if not frame.implementation.is_spark_like():
         return frame.rename(new)
     by_place = (new.get(name, f"other {i}") for i, name in enumerate(names))
@@ -135,14 +158,22 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
     widest integers; by way of text, all agree.
     """
-    value = nw.col(f"{VALUE} {number}")
+    value = _seen(nw.col(f"{VALUE} {number}"), dtype, frame)
     in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
     if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
         value = value.cast(nw.String)
     return value.cast(nw.Float64)
 
 
-def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool) -> Rows:
+def _seen(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    """A column, each value of which is looked at. DuckDB believes a Parquet file's smallest and largest value, which do
+    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice."""
+    if not (frame.implementation.is_duckdb() and dtype.is_float()):
+        return value
+    return nw.when(~value.is_null()).then(value)
+
+
+def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
     source = f"The file {str(path)!r}"
     try:
         files = find_files(path)
@@ -150,8 +181,9 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool)
         if files.is_text:
             header = header_of(files)
             columns = tuple(_find_column(name, header, source) for name in names)
-            kept = tuple(header) if keep else ()
-            return Rows(nw.from_native(engine.text(files, columns, kept)).lazy(), columns, source, True, kept)
+            kept = _kept(keep, header, source)
+            frame = nw.from_native(engine.text(files, columns, kept)).lazy()
+            return Rows(frame, columns, source, True, kept)
         columns, every = _parquet_columns(files, names, keep)
         return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
     except EquinoiseError:
@@ -160,12 +192,15 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool)
         raise _said_by_engine(source, error) from None
 
 
-def _parquet_columns(files: Files, names: list[str | None], keep: bool) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parquet_columns(
+    files: Files, names: list[str | None], keep: bool | str
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns to count and those to read, which must have the same types in all the files."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
-    read = tuple(schemas[0]) if keep else columns
+    wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
+    read = tuple(name for name in schemas[0] if name in wanted)  # in their own order, which the engine's frame has too
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     return columns, read
 

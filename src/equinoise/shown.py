@@ -19,7 +19,13 @@ class Shown:
     def _repr_html_(self) -> str:
         from equinoise.figures.summary import summary_html
 
-        return summary_html(self._shown_mechanism())
+        return summary_html(self)  # type: ignore[arg-type]
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """The same where there is no HTML: one line."""
+        from equinoise.figures.summary import in_short
+
+        printer.text(f"<{in_short(self)}>")  # type: ignore[arg-type]
 
     def plot_distribution(self) -> Any:
         """Original and released distribution, with the Laplace mechanism's."""

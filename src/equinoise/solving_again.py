@@ -14,6 +14,7 @@ from equinoise.grid import Histogram
 from equinoise.privacy import Condition
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
+from equinoise.unit_fixed_noise import UnitFixedNoise
 
 
 def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
@@ -45,8 +46,8 @@ def procedure_of(mechanism: FixedNoise) -> Procedure:
     """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
     if len(mechanism.grid.axes) > 1:
         raise BadInput("The loss end to end is measured for mechanisms of one column only, and this one has several.")
-    if mechanism.settings.get("unit") is not None:
-        raise BadInput("The loss end to end is measured where one row is one person, and this mechanism has a unit.")
+    if isinstance(mechanism, UnitFixedNoise):
+        raise BadInput("The loss end to end is measured where everyone has one row, and here someone has several.")
     settings, names = mechanism.settings, [field.name for field in fields(Procedure)]
     if not settings.get("public_bounds", True):
         raise BadInput(

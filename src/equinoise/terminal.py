@@ -27,10 +27,14 @@ from equinoise.grid import Floats
 from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
+from equinoise.row_losses import RowLosses
 from equinoise.solvers import Round
+from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
+
+SECRET_ROWS = "The file holds the data and more: it is as secret as the data. Never release it."
 
 METRIC_NAMES = {
     "kl": "KL divergence (nats)",
@@ -86,22 +90,27 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         task = bar.add_task("Reading and counting; the first run also compiles the solver")
 
         def seen(state: Round) -> None:
-            bar.update(task, description=_round(state))
+            bar.update(task, description=round_in_words(state))
 
         yield seen
 
 
-def _round(state: Round) -> str:
+def round_in_words(state: Round) -> str:
+    """Where a solver is."""
     return state.note or f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
 
 
 @contextmanager
-def working(note: str) -> Iterator[None]:
-    """The same for what has no rounds."""
+def working(note: str) -> Iterator[Callable[[str], None]]:
+    """The same for what has no rounds; the note can be changed meanwhile."""
     with progress() as seen:
-        if seen is not None:
-            seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note))
-        yield
+
+        def told(note: str) -> None:
+            if seen is not None:
+                seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note))
+
+        told(note)
+        yield told
 
 
 @contextmanager
@@ -113,7 +122,7 @@ def comparing() -> Iterator[ComparisonProgress | None]:
             return
 
         def told(epsilon: float, method: str, state: Round | None) -> None:
-            note = _round(state) if state is not None else "under way"
+            note = round_in_words(state) if state is not None else "under way"
             seen(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), f"Epsilon {at_most(epsilon)}, {method}: {note}"))
 
         yield told
@@ -291,6 +300,29 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     console.print(SECRET, style="dim")
 
 
+def show_losses(found: RowLosses) -> None:
+    """The people who are hardest to protect, and where the rows are."""
+    console, m, groups = _console(), found.mechanism, found.groups
+    rows, scaled = groups.hardest(), len(found.columns) > 1
+    title = f"Hardest to protect: {len(rows)} of {len(groups.cells):,} groups of people ({m.grid.name})"
+    table = Table(title=title)
+    for name in ("cell", "from", "to", "people", *(["scale"] if scaled else []), "loss of one draw"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        scale = [_side(row["scale"])] if scaled else []
+        ends = _side(row["from"]), _side(row["to"])
+        table.add_row(str(row["cell"]), *ends, f"{row['people']:,}", *scale, f"{row['loss']:.4g}")
+    console.print(table)
+    how = "the others' noise fixed" if isinstance(m, FixedNoise) else "the weights worked out again"
+    how = "by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
+    console.print(f"Worst loss of one draw, {how}: {at_most(float(groups.losses.max()))}.")
+    *most, last = (repr(name) for name in found.columns)
+    names = f"columns {', '.join(most)} and {last}" if most else f"column {last}"
+    missing = f" {found.left_out:,} of them were left out as missing and have none." if found.left_out else ""
+    console.print(f"{found.rows:,} rows, with the new {names}, are in {found.out} (only you can read it).{missing}")
+    console.print(SECRET_ROWS, style="yellow")
+
+
 def show_mechanism(mechanism: Mechanism) -> None:
     """What a mechanism consists of."""
     console = _console()
@@ -309,6 +341,8 @@ def show_mechanism(mechanism: Mechanism) -> None:
 def _content(mechanism: Mechanism) -> Table:
     if isinstance(mechanism, JointFixedNoise):
         return scales_table(mechanism)
+    if isinstance(mechanism, UnitFixedNoise):
+        return unit_table(mechanism)
     return profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism)
 
 
@@ -321,6 +355,19 @@ def scales_table(mechanism: JointFixedNoise) -> Table:
         here = mechanism.scale_indices == index
         if here.any():
             table.add_row(name, f"{int(mechanism.people[here].sum()):,}", f"{int(here.sum()):,}")
+    return table
+
+
+def unit_table(mechanism: UnitFixedNoise) -> Table:
+    """People and rows per scale: a person with several rows is in several cells."""
+    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
+    for name in ("scale", "people", "rows"):
+        table.add_column(name, justify="right")
+    for index, scale in enumerate(mechanism.scales):
+        here = mechanism.scale_indices == index
+        if here.any():
+            people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
+            table.add_row(f"{scale * mechanism.grid.axis.range:.3g}", f"{int(people.sum()):,}", f"{int(rows):,}")
     return table
 
 
@@ -471,7 +518,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(SECRET, style="dim")
 
 
-def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
+def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
     """The demo, told as a story."""
     console = _console()
     console.print(
@@ -487,3 +534,4 @@ def show_demo(mechanism: Mechanism, rows: list[float]) -> None:
     console.print(
         "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
     )
+    console.print(f"All of this to look at, in a browser: {report}")

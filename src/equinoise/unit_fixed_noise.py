@@ -108,6 +108,14 @@ class UnitFixedNoise(FixedNoise):
         return bag_table(self.bags, self.grid.cells)
 
     @property
+    def people_by_bag(self) -> dict[Bag, int]:
+        """How many people have each bag, whatever their scale."""
+        found: dict[Bag, int] = {}
+        for bag, people in zip(self.bags, self.people.tolist(), strict=True):
+            found[bag] = found.get(bag, 0) + people
+        return found
+
+    @property
     def total_rows(self) -> int:
         """R, the rows of everyone."""
         return int(self.people @ self.sizes)

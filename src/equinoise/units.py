@@ -70,7 +70,13 @@ def bag_table(bags: tuple[Bag, ...], cells: int) -> Floats:
 
 
 def gather(grid: Grid, units: Ints, cells: Ints, times: Ints) -> UnitHistogram:
-    """Bags and counts from lines that say how many rows a person (any number) has in a cell, in any order.
+    """Bags and counts from lines that say how many rows a person (any number) has in a cell, in any order."""
+    bags, which = bag_of_each(units, cells, times)
+    return UnitHistogram(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
+
+
+def bag_of_each(units: Ints, cells: Ints, times: Ints) -> tuple[tuple[Bag, ...], Ints]:
+    """The different bags, ascending, and the number of everyone's among them, people by their numbers.
 
     Lines are sorted by person and cell; whole bags are then compared as bytes, which is exact.
     """
@@ -78,15 +84,18 @@ def gather(grid: Grid, units: Ints, cells: Ints, times: Ints) -> UnitHistogram:
     units, pairs = units[order], np.stack([cells[order], times[order]], axis=1)
     begins = np.flatnonzero(np.diff(units, prepend=units[0] - 1)) if len(units) else np.empty(0, dtype=np.int64)
     lengths = np.diff(begins, append=len(units))
-    found: dict[Bag, int] = {}
+    found: list[Bag] = []
+    which = np.zeros(len(begins), dtype=np.int64)
     for length in np.unique(lengths).tolist():
         here = begins[lengths == length][:, None] + np.arange(length)
         alike = np.ascontiguousarray(pairs[here].reshape(len(here), -1))
-        bags, people = np.unique(alike, axis=0, return_counts=True)
-        for bag, many in zip(bags.tolist(), people.tolist(), strict=True):
-            found[tuple(zip(bag[::2], bag[1::2], strict=True))] = many
-    ordered = sorted(found)
-    return UnitHistogram(grid, tuple(ordered), np.array([found[bag] for bag in ordered], dtype=np.int64))
+        bags, number = np.unique(alike, axis=0, return_inverse=True)
+        which[lengths == length] = len(found) + number.ravel()
+        found += [tuple(zip(bag[::2], bag[1::2], strict=True)) for bag in bags.tolist()]
+    ascending = sorted(range(len(found)), key=found.__getitem__)
+    place = np.empty(len(found), dtype=np.int64)
+    place[ascending] = np.arange(len(found))
+    return tuple(found[number] for number in ascending), place[which]
 
 
 def middle_rows(units: Ints, cells: Ints, times: Ints) -> Ints:

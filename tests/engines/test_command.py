@@ -46,6 +46,10 @@ def test_every_engine_makes_the_same_mechanism_and_audits_it(folder, tmp_path, a
     if name != "spark":  # which takes its time to start
         status, found, said = run("audit", tmp_path / "0.eq", "--data", folder, "--json", *at)
         assert (status, found["same_histogram"]) == (0, True), said
+    for i, more in enumerate(([], at)):
+        status, found, said = run("losses", tmp_path / "0.eq", folder, "--out", tmp_path / f"{i}.csv", "--json", *more)
+        assert (status, found.get("rows")) == (0, 600), said
+    assert (tmp_path / "0.csv").read_bytes() == (tmp_path / "1.csv").read_bytes()
 
 
 @pytest.mark.parametrize(

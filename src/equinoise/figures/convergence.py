@@ -62,7 +62,7 @@ def _chart(steps: Sequence[Step], reached: float, lower: float | None) -> Any:
         for s in steps
         if 0 < s.kl < math.inf
     ]
-    levels = [reached, *([] if lower is None else [lower])]
+    levels = [level for level in (reached, lower) if level is not None and 0 < level < math.inf]
     heights, rounds = [s.kl for s in steps] + levels, [s.round for s in steps]
     names = [PROTECTED, NOT_YET]
     colours = [theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE]]

@@ -35,15 +35,17 @@ def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequen
         for key, name in SERIES.items()
         if 0 < row[key] < math.inf
     ]
-    words = "; ".join(
-        f"{_draws(int(row['draws']))}: worst {at_most(row['worst'])}, median {at_most(row['median'])}" for row in costs
+    words = " ".join(
+        f"{_draws(int(row['draws'])).capitalize()} cost{'s' if row['draws'] == 1 else ''} the worst person "
+        f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
+        for row in (costs[0], costs[-1])
     )
     delta = f"Except with probability delta = {costs[0]['delta']:g}. " if costs[0]["delta"] > 0 else ""
     caption = f"What draws cost together, everyone's own figure. {delta}{_how(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
-    return Figure("cost", title, caption, f"{words}.", (_chart(points),), header, rows)
+    return Figure("cost", title, caption, words, (_chart(points),), header, rows)
 
 
 def promised_cost(mechanism: Mechanism, draws: Sequence[int] | None = None) -> Figure:
@@ -102,4 +104,4 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     marks = base.mark_point(filled=True, size=65).encode(
         shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
     )
-    return alt.layer(base.mark_line(strokeWidth=1.8), marks.add_params(shown)).properties(height=theme.HEIGHT)
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), marks).properties(height=theme.HEIGHT)

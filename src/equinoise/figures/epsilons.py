@@ -42,7 +42,12 @@ def epsilons(mechanism: Mechanism, tell: Tell) -> Figure:
     missing = ""
     if left_out:
         missing = f" At epsilon {', '.join(map(at_most, left_out))} it does not protect everyone, and is left out."
-    words = "; ".join(f"{who} {value:.3g} at epsilon {at_most(epsilon)}" for epsilon, who, value in found)
+    words = f"This mechanism has {found[-1][2]:.4g} at epsilon {at_most(mechanism.epsilon)}"
+    for who in (name, LAPLACE):
+        own = [(epsilon, value) for epsilon, method, value in found if method == who]
+        if own:
+            (low, first), (high, last) = own[0], own[-1]
+            words += f"; {who}: from {first:.3g} at epsilon {at_most(low)} to {last:.3g} at {at_most(high)}"
     return Figure(
         "epsilons", "KL against epsilon", _caption(mechanism) + missing, f"{words}.", (_chart(found, name),),
         ("epsilon of one draw", "method", "KL from the original"), found,

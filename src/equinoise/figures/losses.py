@@ -11,7 +11,7 @@ from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.shares import edges, per_bin, places
-from equinoise.figures.ticks import log_domain, log_ticks
+from equinoise.figures.ticks import log_domain, log_ticks, plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis
 from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
@@ -98,7 +98,7 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
     )  # fmt: skip
     worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
     average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
-    layers = [worst, average.add_params(shown)]  # of two sizes, so that both are seen where they agree
+    layers = [worst.add_params(shown), average]  # of two sizes, so that both are seen where they agree
     if line is not None:
         rule = alt.Chart(alt.Data(values=[{"line": line}])).mark_rule(strokeDash=[5, 4])
         layers.insert(0, rule.encode(y="line:Q"))
@@ -138,7 +138,7 @@ def _scales(mechanism: Mechanism) -> list[str] | None:
     if isinstance(mechanism, JointFixedNoise):
         names = scale_names(mechanism)
     elif isinstance(mechanism, FixedNoise):
-        names = [f"{scale * mechanism.grid.axis.range:.4g}" for scale in mechanism.scales]
+        names = [plain(scale * mechanism.grid.axis.range) for scale in mechanism.scales]
     else:
         return None
     return [names[index] for index in mechanism.scale_indices.tolist()]

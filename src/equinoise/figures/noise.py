@@ -8,7 +8,7 @@ from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
-from equinoise.figures.ticks import symlog_ticks
+from equinoise.figures.ticks import plain, symlog_ticks
 from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
@@ -44,8 +44,8 @@ def _noise(mechanism: FixedNoise) -> Figure:
         table += [(*((axis.name,) if several else ()), *row) for row in rows]
         average = float(people @ means) / int(people.sum())
         words.append(
-            f"{axis.name}: {average:.3g} on average over all people and {means.max():.3g} in the bin with most, the "
-            f"Laplace mechanism's {float(people @ others) / int(people.sum()):.3g}"
+            f"{axis.name}: {plain(average)} on average over all people and {plain(float(means.max()))} in the bin "
+            f"with most; the Laplace mechanism's {plain(float(people @ others) / int(people.sum()))} on average"
         )
     caption = (
         "How far from their own bin the people of each bin come out in a draw of theirs (root of the mean square, in "

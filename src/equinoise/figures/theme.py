@@ -26,6 +26,7 @@ WIDTH, HEIGHT = 620, 300
 def config(look: dict[str, str]) -> dict[str, Any]:
     """Vega-Lite's configuration for LIGHT, DARK or PAGE."""
     title = {"color": look["ink"], "subtitleColor": look["faint"], "subtitleFontSize": 12, "anchor": "start"}
+    narrow = {"columns": {"expr": "width < 400 ? 1 : 0"}} if look is PAGE else {}  # on a phone, one below the other
     return {
         "background": look["ground"] if look is not PAGE else "transparent",
         "font": FONT,
@@ -42,7 +43,7 @@ def config(look: dict[str, str]) -> dict[str, Any]:
             "titleFontSize": 12,
         },
         "legend": {"labelColor": look["ink"], "titleColor": look["ink"], "orient": "top", "labelFontSize": 12,
-                   "labelLimit": 0, "titleFontWeight": "normal", "symbolStrokeWidth": 2.5},
+                   "labelLimit": 0, "titleFontWeight": "normal", "symbolStrokeWidth": 2.5, **narrow},
         "rule": {"color": look["ink"]},
         "text": {"color": look["ink"]},
     }  # fmt: skip

@@ -1,5 +1,5 @@
 """One page about one mechanism, for the custodian and for a privacy officer; and a variant that anyone may see."""
 
-from equinoise.report.write import Report, write_figure, write_report
+from equinoise.report.write import Report, check_report, write_figure, write_report
 
-__all__ = ["Report", "write_figure", "write_report"]
+__all__ = ["Report", "check_report", "write_figure", "write_report"]

@@ -31,7 +31,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
     """Everything, for whoever may see the data."""
     path = mechanism.ledger.path
     sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
-    sections += [_metrics(mechanism), _settings(mechanism)]
+    sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {path.name}"
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
@@ -53,7 +53,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
                     tables=figure_tables(figure))
         )  # fmt: skip
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
-    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism)])
+    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
 
 
 def _tier(mechanism: Mechanism) -> str:
@@ -62,8 +62,8 @@ def _tier(mechanism: Mechanism) -> str:
 
 
 def _promised(mechanism: Mechanism, now: datetime) -> Section:
-    verdict = f"The certificate holds: checked again on {now:%Y-%m-%d at %H:%M} UTC. {certified(mechanism)}"
-    texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict")]
+    verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
+    texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
     if isinstance(mechanism, FixedNoise):
         again = "With the noise worked out again without each person, losses can be larger: measure them with"
         if mechanism.measured is not None:
@@ -83,12 +83,15 @@ def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
     if isinstance(figure, str):
         titles = {"convergence": "Convergence of the solver", "cost": "What draws cost together"}
         return Section(name, SHORT[name], titles.get(name, name.capitalize()), [Text(figure)])
+    texts = [Text(figure.caption)]
+    if name == "convergence":
+        texts.insert(0, Text(f"When it was made, {solved(mechanism)}"))
     tables = figure_tables(figure)
     if name == "losses":
         header, rows = hardest(mechanism)
         shown = [[said(cell) for cell in row] for row in rows]
         tables.insert(0, Table("The people hardest to protect", header, shown))
-    return Section(name, SHORT[name], figure.title, [Text(figure.caption)], figure=figure, tables=tables)
+    return Section(name, SHORT[name], figure.title, texts, figure=figure, tables=tables)
 
 
 def _metrics(mechanism: Mechanism) -> Section:
@@ -105,18 +108,23 @@ def _metrics(mechanism: Mechanism) -> Section:
         ]
     table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
     text = (
-        f"{solved(mechanism)} Both at epsilon {at_most(mechanism.target)}; their promises differ. Distances in nats, "
-        "probabilities or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
+        f"Both at epsilon {at_most(mechanism.target)}; their promises differ. Distances in nats, probabilities "
+        " or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
     )
     return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
 
 
-def _settings(mechanism: Mechanism) -> Section:
+def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """The same on both pages: what was asked for, not what came of it."""
     tables = [
-        Table("What was asked for", ("setting", "value"), asked(mechanism), named=True),
-        Table("Versions, when this page was made", ("package", "version"), versions(), named=True),
+        Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
+        Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),
     ]
-    texts = [Text("With the same data, versions and machine, this command makes the same mechanism again.")]
+    texts = [
+        Text(
+            "With the same data, versions and machine, this command makes the same mechanism again (unless a time "
+            "limit ended the solver's work)."
+        )
+    ]
     texts += [Text(words) for words in cannot_say(mechanism)]
     return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))

@@ -1,0 +1,133 @@
+"""Rows to people, where a column says whose each row is: everyone's cells, by the same expression as all counting."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+
+from equinoise.counting import cells_of_codes, code_names, codes, refuse_settings, refuse_unusable
+from equinoise.engines import Engine
+from equinoise.errors import BadInput, SeveralRowsWarning
+from equinoise.fields import FIELD, MISSING_MARKS
+from equinoise.grid import Axis, Grid, Ints, JointHistogram
+from equinoise.rows import Rows, collect, column_names, open_rows
+from equinoise.units import UnitHistogram, gather, middle_rows
+
+UNIT = f"{FIELD} 0"
+"""What the column of units is called in rows that were opened with it."""
+
+MOST_ROWS_EACH = 100
+"""A column with fewer values than rows / this is a group that people are in, not a name for each."""
+
+LIKE_A_NAME = re.compile(
+    r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
+    r"worker|student|pupil|participant)([^a-z]|$)"
+    r"|(user|person|patient|customer|client|member|subject|case|respondent|employee|emp|student|participant|p)id$"
+)
+
+
+def count_units(
+    rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
+) -> tuple[Ints, Ints, Ints]:
+    """A number for the person, a cell and how many rows, one line for every person and cell; by person, then cell.
+
+    ``rows`` were opened with the column of units. The engine counts; what comes back grows with people, not with rows.
+    """
+    return unit_lines(rows, axes, missing=missing, outside=outside)[1:]
+
+
+def unit_lines(
+    rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
+) -> tuple[pl.Series, Ints, Ints, Ints]:
+    """The same with everyone's name first; number 1 is the first name's."""
+    refuse_settings(missing, outside)
+    grid, names = Grid(tuple(axes)), code_names(axes)
+    keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))
+    counted = collect(rows, keyed.group_by("unit", *names).agg(nw.len().alias("times"))).to_polars()
+    found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
+    times = counted["times"].to_numpy().astype(np.int64)
+    refuse_unusable(rows, axes, found, times, missing=missing, outside=outside)
+    units = cleaned(counted["unit"], rows.from_text)
+    nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, found)
+    if nobody.any() and missing == "refuse":
+        lost = int(times[nobody].sum())
+        raise BadInput(
+            f"Column {rows.kept[0]!r}, the unit, is missing in {lost:,} row{'' if lost == 1 else 's'}. Leave those "
+            "rows out with --missing drop (in Python, missing='drop'), or fill them in."
+        )
+    usable = (cells >= 0) & ~nobody
+    known = units.filter(pl.Series(usable, dtype=pl.Boolean))
+    who = known.rank("dense").to_numpy().astype(np.int64)
+    pairs, which = np.unique(np.stack([who, cells[usable]], axis=1), axis=0, return_inverse=True)
+    total = np.zeros(len(pairs), dtype=np.int64)
+    np.add.at(total, which.ravel(), times[usable])
+    return known.unique().sort(), pairs[:, 0], pairs[:, 1], total
+
+
+def can_name(dtype: Any) -> bool:
+    """Whether a column of this type may say whose each row is."""
+    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
+    return bool(plain or dtype.is_integer() or dtype.is_float())
+
+
+def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
+    """A person's name as text, from a column that came along: the same text for the same value."""
+    field = f"{FIELD} {number}"
+    dtype = rows.frame.collect_schema()[field]
+    name = rows.kept[number]
+    if dtype.is_float():
+        unsigned = nw.when(nw.col(field) == 0).then(nw.lit(0.0)).otherwise(nw.col(field))  # -0 is nobody else than 0
+        return nw.when(~nw.col(field).is_nan()).then(unsigned).cast(nw.String)
+    if not can_name(dtype):
+        raise BadInput(f"Column {name!r} cannot be the unit: it holds {dtype}. Name one of whole numbers or text.")
+    return nw.col(field).cast(nw.String)
+
+
+def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
+    """In a text file blanks around a field do not count, and some words mean that it is missing."""
+    if not from_text:
+        return units
+    bare = units.str.strip_chars()
+    return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
+
+
+def people_by_bag(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> UnitHistogram:
+    """Everyone with all of their rows."""
+    return gather(Grid(tuple(axes)), *count_units(rows, axes, missing=missing, outside=outside))
+
+
+def people_once(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> JointHistogram:
+    """Everyone with one row, the middle one: see :func:`equinoise.units.middle_rows`."""
+    kept = middle_rows(*count_units(rows, axes, missing=missing, outside=outside))
+    cells, counts = np.unique(kept, return_counts=True)
+    return JointHistogram(Grid(tuple(axes)), cells, counts.astype(np.int64))
+
+
+def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> None:
+    """Say so if a column looks like a name for each person and has repeats: then a row is not a person.
+
+    Only columns that are called like one are looked at, and only whether their values repeat.
+    """
+    for name in column_names(data):
+        plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
+        if name in columns or not LIKE_A_NAME.search(plain):
+            continue
+        rows = open_rows(data, list(columns), engine, keep=name)
+        if not can_name(rows.frame.collect_schema()[UNIT]):
+            continue
+        found = collect(rows, rows.frame.select(nw.col(UNIT).n_unique().alias("different"), nw.len().alias("rows")))
+        different, many = int(found["different"][0]), int(found["rows"][0])
+        if 1 < different < many <= MOST_ROWS_EACH * different:
+            warnings.warn(
+                f"Column {name!r} looks like a name for each person, and its {many:,} rows have only {different:,} "
+                f"different values. Every row is taken for a person of its own, which protects rows, not people: if "
+                f"rows with the same {name!r} are one person's, say --unit {name!r} (in Python, unit={name!r}).",
+                SeveralRowsWarning,
+                stacklevel=4,
+            )

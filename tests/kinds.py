@@ -1,0 +1,41 @@
+"""A small mechanism of every kind, to look at."""
+
+from functools import cache
+
+import numpy as np
+import polars as pl
+
+import equinoise
+
+PEOPLE = np.random.default_rng(5).normal(50, 12, 240).clip(0, 100)
+EVIL = '</script><img src=x onerror=alert(1)>&".[0]'
+PAIR = ["a", EVIL]
+
+ONE = {"bounds": (0, 100), "bins": 21, "restarts": 1}
+SETTINGS = {
+    "fixed-noise": {"epsilon": 1, "draws": 5, **ONE},
+    "delta": {"epsilon": 1, "delta": 1e-4, **ONE},
+    "end-to-end": {"epsilon": 2, "bounds": (0, 100), "bins": 15, "guarantee": "end-to-end"},
+    "worst-case": {"epsilon": 1, "bounds": (0, 100), "bins": 21, "guarantee": "worst-case", "draws": 3},
+    "two": {"epsilon": 2, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "restarts": 1},
+    "three": {"epsilon": 2, "column": list("abc"), "bounds": dict.fromkeys("abc", (0, 100)), "bins": 6, "restarts": 1},
+}
+KINDS = tuple(SETTINGS)
+
+
+def columns(people):
+    """The same people with four columns, one of them with a name that is hard to bear."""
+    rest = {"b": people[::-1], "c": np.roll(people, 3), EVIL: np.roll(people, 7)}
+    return pl.DataFrame({"a": people, **rest})
+
+
+@cache
+def mechanism(kind):
+    """A mechanism of this kind."""
+    return make(kind, PEOPLE)
+
+
+def make(kind, people):
+    """A mechanism of this kind for other people."""
+    settings = SETTINGS[kind]
+    return equinoise.optimize(columns(people) if "column" in settings else people, **settings)
