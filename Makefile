@@ -3,9 +3,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
+BROWSER := .venv/.browser
 DOCS := .venv/.docs
 
-.PHONY: demo test test-engines lint bench reproduce docs pictures clean
+.PHONY: demo test test-engines test-browser lint bench reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -17,6 +18,11 @@ test: $(INSTALLED)
 test-engines: $(ENGINES)
 	command -v java || { apt-get update && apt-get install --yes --no-install-recommends default-jre-headless; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
+
+# Drives the local page in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
+test-browser: $(BROWSER)
+	test -x /usr/bin/chromium || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
+	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/browser -n 0 --durations=5
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -47,6 +53,10 @@ $(INSTALLED): pyproject.toml
 
 $(ENGINES): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
+	touch $@
+
+$(BROWSER): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,browser]'
 	touch $@
 
 $(DOCS): $(INSTALLED)

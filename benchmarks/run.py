@@ -49,7 +49,7 @@ def main(names: list[str], folder: Path = Path(__file__).parent) -> int:
             print(f"  {goal.what}: {goal.measured} ({goal.goal})", file=sys.stderr)
         print(f"  {time.monotonic() - began:.0f} s", file=sys.stderr, flush=True)
     text = page(found)
-    print(text)
+    print("\n".join([text, *(further for part in found for further in part.pages.values())]))
     if not names:
         (folder / "results.md").write_text(text)
         for part in found:

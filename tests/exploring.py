@@ -90,5 +90,7 @@ class Visitor:
         return next(message for message in messages if message["kind"] == "result")
 
     def save(self, number, name, tab="one"):
-        status, _, body = self.ask("POST", "/save", {"tab": tab, "number": number, "name": name})
-        return status, json.loads(body)
+        """What came of it, and what is said of that."""
+        _, _, body = self.ask("POST", "/save", {"tab": tab, "number": number, "name": name})
+        found = json.loads(body)
+        return found.pop("kind", "refused"), found

@@ -152,7 +152,7 @@ def test_a_whole_run_writes_its_pages_and_a_missed_goal_is_its_status(tmp_path, 
     written = (tmp_path / "results.md").read_text()
     assert f"| speed | at least 2 | 3 | {'yes' if good else '**no**'} |" in written
     assert (tmp_path / "more.md").read_text() == "more\n"
-    assert capsys.readouterr().out.strip() == written.strip()
+    assert capsys.readouterr().out.strip() == f"{written}\nmore"
 
 
 def test_named_parts_are_only_printed(tmp_path, monkeypatch, capsys):

@@ -106,8 +106,8 @@ def test_two_tabs_do_not_disturb_each_other(explorer, visitor, folder_of):
     (pid,) = explorer.tabs.running
     first, second = visitor.result("left tab", epsilon=1.0), visitor.result("right tab", epsilon=0.5)
     assert not gone(pid)
-    assert visitor.save(first["number"], "left.eq", "left tab")[0] == 200
-    assert visitor.save(second["number"], "right.eq", "right tab")[0] == 200
+    assert visitor.save(first["number"], "left.eq", "left tab")[0] == "saved"
+    assert visitor.save(second["number"], "right.eq", "right tab")[0] == "saved"
     assert equinoise.Mechanism.open(folder_of / "left.eq").epsilon == 1.0
     assert equinoise.Mechanism.open(folder_of / "right.eq").epsilon == 0.5
     connection.close()
@@ -142,8 +142,8 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
 
 def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
     number = visitor.result(epsilon=0.7, draws=5)["number"]
-    status, found = visitor.save(number, "my pay.eq")
-    assert (status, found) == (200, {"name": "my pay.eq"})
+    kind, found = visitor.save(number, "my pay.eq")
+    assert (kind, found) == ("saved", {"name": "my pay.eq"})
     path = folder_of / "my pay.eq"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = equinoise.Mechanism.open(path)
@@ -159,19 +159,19 @@ def test_nothing_is_replaced(visitor, folder_of):
     os.symlink(folder_of / "nowhere", folder_of / "link.eq")
     number = visitor.result(epsilon=1.0)["number"]
     for name in ("there.eq", "link.eq"):
-        status, found = visitor.save(number, name)
-        assert status == 409
+        kind, found = visitor.save(number, name)
+        assert kind == "refused"
         assert found["sentence"] == f"The file '{name}' exists. Choose another name: nothing is replaced from here."
     assert (folder_of / "there.eq").read_bytes() == b"kept"
     assert not (folder_of / "nowhere").exists()
-    assert visitor.save(number, "free.eq")[0] == 200
+    assert visitor.save(number, "free.eq")[0] == "saved"
 
 
 def test_a_mechanism_is_saved_once(visitor):
     number = visitor.result(epsilon=1.0)["number"]
-    assert visitor.save(number, "once.eq")[0] == 200
-    status, found = visitor.save(number, "twice.eq")
-    assert status == 409
+    assert visitor.save(number, "once.eq")[0] == "saved"
+    kind, found = visitor.save(number, "twice.eq")
+    assert kind == "refused"
     assert "is saved as" in found["sentence"]
 
 
@@ -183,8 +183,8 @@ def test_a_mechanism_is_saved_once(visitor):
 def test_only_plain_names_are_written(visitor, folder_of, name):
     number = visitor.result(epsilon=1.0)["number"]
     before = sorted(folder_of.iterdir())
-    status, found = visitor.save(number, name)
-    assert status == 400
+    kind, found = visitor.save(number, name)
+    assert kind == "refused"
     assert "ends in .eq, such as pay.eq" in found["sentence"]
     assert sorted(folder_of.iterdir()) == before
 
@@ -193,8 +193,8 @@ def test_only_what_is_shown_can_be_saved(visitor):
     old = visitor.result(epsilon=1.0)["number"]
     new = visitor.result(epsilon=0.5)["number"]
     for number, tab in ((old, "one"), (new, "another"), (0, "one")):
-        status, found = visitor.save(number, "old.eq", tab)
-        assert status in {400, 409}
+        kind, found = visitor.save(number, "old.eq", tab)
+        assert kind == "refused"
         assert "no longer at hand" in found["sentence"]
     assert "'number' parameter" in visitor.save("1", "old.eq")[1]["sentence"]
 
@@ -211,14 +211,14 @@ def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
         guest = Visitor(other)
         guest.enter()
         number = guest.result(epsilon=1.0)["number"]
-        status, found = guest.save(number, "x.eq")
-        assert status == 409
+        kind, found = guest.save(number, "x.eq")
+        assert kind == "refused"
         assert "cannot be written" in found["sentence"]
 
 
 def test_the_report_of_a_saved_mechanism(visitor):
     number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
-    assert visitor.save(number, "told.eq")[0] == 200
+    assert visitor.save(number, "told.eq")[0] == "saved"
     status, headers, body = visitor.ask("GET", "/report/told.eq", headers={"Accept": "text/html"})
     assert status == 200
     page = body.decode()
@@ -240,7 +240,7 @@ def test_no_report_of_anything_else(visitor, folder_of, name):
 
 def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
     number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
-    assert visitor.save(number, "slow.eq")[0] == 200
+    assert visitor.save(number, "slow.eq")[0] == "saved"
     before = set(multiprocessing.active_children())
     connection = visitor.connect("GET", "/report/slow.eq")
     wait_until(lambda: set(multiprocessing.active_children()) > before, "the report to begin")

@@ -1,6 +1,7 @@
 import dataclasses
 import json
 import math
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -9,13 +10,15 @@ import equinoise
 from equinoise import BadInput, baselines
 from equinoise.figures import FIGURES, make_figure, theme
 from equinoise.figures.cost import promised_cost
+from equinoise.figures.distribution import coarse, step_of
 from equinoise.figures.losses import hardest
 from equinoise.figures.shares import noise_of_places, places
 from equinoise.grid import Axis, Grid
 from equinoise.procedure import Procedure
+from equinoise.report import write_figure
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
-from tests.kinds import KINDS, PEOPLE, mechanism
+from tests.kinds import EVIL, KINDS, PEOPLE, columns, mechanism
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +53,11 @@ def test_playing_again_ends_where_the_saved_run_did(mechanisms):
         assert "It ended at the saved profile, exactly" in figure.caption
         ends = {run: (kl, everyone) for run, _, kl, everyone in figure.rows}
         assert min(kl for kl, everyone in ends.values() if everyone == "yes") == pytest.approx(m.metrics()["kl"])
+
+
+def test_a_game_for_another_utility_says_so():
+    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, utility="tv", restarts=1)
+    assert "a small tv, not for a small KL" in make_figure("convergence", m).caption
 
 
 def test_a_profile_found_otherwise_is_told_apart():
@@ -220,3 +228,29 @@ def test_people_with_several_rows_have_figures_too():
     assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
     assert "all rows of that one person" in single.public_promise
     assert "Everyone is protected." in solution._repr_html_()
+
+
+def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
+    values = np.random.default_rng(1).random((130, 64))
+    found = coarse(values, [step_of(130), step_of(64)])
+    assert found.shape == (44, 64)
+    assert found[0, 5] == pytest.approx(values[:3, 5].sum())
+    assert found[-1, 0] == pytest.approx(values[129, 0])
+    assert found.sum() == pytest.approx(values.sum())
+    m = equinoise.optimize(
+        columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=70, restarts=1
+    )
+    figure = make_figure("distribution", m)
+    assert "2 x 2 bins" in figure.caption
+    for spec in figure.specs():
+        points = spec["data"]["values"]
+        assert len(points) <= 35 * 35
+        assert sum(point["p"] for point in points) == pytest.approx(1, abs=1e-3)
+        assert max(point["x2"] for point in points) <= m.grid.axes[0].padded_high + 1e-9
+
+
+def test_a_hostile_name_in_a_picture(tmp_path):
+    write_figure(mechanism("two"), "distribution", tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
+    assert not [element for element in root.iter() if element.tag.endswith("img")]
+    assert any(EVIL in text for text in root.itertext())

@@ -16,8 +16,8 @@ from equinoise.procedure import Procedure
 def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) == {
         "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game",
-        "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "Solution", "WorstCase",
-        "best_response", "certify", "compare", "optimize", "write_losses",
+        "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution",
+        "WorstCase", "best_response", "certify", "compare", "optimize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name

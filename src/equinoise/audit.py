@@ -160,7 +160,7 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     axes, settings = mechanism.grid.axes, mechanism.settings
     unit = settings.get("unit")
-    rows = counting.open_rows(data, [axis.name for axis in axes], engine, keep=unit or False)
+    rows = counting.open_rows(data, [axis.name for axis in axes], engine, keep=False if unit is None else unit)
     how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
     histogram = mechanism.histogram
     if unit is None or settings.get("unit_rows") == "one":

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equinoise.errors import BadInput, at_most
+from equinoise.figures.cost import cost
 from equinoise.figures.javascript import javascript
 from equinoise.files import write_whole
 from equinoise.methods import NOT_PRIVATE
@@ -155,41 +156,8 @@ def plot_costs(mechanism: Mechanism, costs: list[dict[str, float]], path: str | 
     """Save the picture of how cost grows to a file that only its owner can read."""
     path = Path(path)
     check_picture(path)
-    write_whole(path, [rendered(cost_chart(mechanism, costs), path.suffix.lower())], mode=0o600, force=force)
-
-
-def cost_chart(mechanism: Mechanism, costs: list[dict[str, float]]) -> Any:
-    """Epsilon against the number of draws, both logarithmic: the worst and the median person, and losses added up."""
-    alt: Any = import_module("altair")
-    names = {"added_up": "losses added up", "worst": "worst person", "median": "median person"}
-    points = [
-        {"draws": row["draws"], "who": name, "epsilon": row[key]}
-        for row in costs
-        for key, name in names.items()
-        if 0 < row[key] < math.inf
-    ]
-    title = f"What draws cost together, for {mechanism.grid.name}"
-    words = "; ".join(
-        f"{row['draws']:,} draws: worst {at_most(row['worst'])}, median {at_most(row['median'])}" for row in costs
-    )
-    colours = alt.Scale(domain=list(names.values()), range=["#7f7f7f", "#d55e00", "#0072b2"])
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("draws:Q", title="draws").scale(type="log").axis(format="~s", grid=False),
-        y=alt.Y("epsilon:Q", title="epsilon").scale(type="log"),
-        color=alt.Color("who:N", title=None, scale=colours, sort=list(names.values())),
-        tooltip=["who:N", "draws:Q", "epsilon:Q"],
-    )
-    subtitle = [
-        f"{mechanism.total_people:,} people, {mechanism.tier} tier; delta = {costs[0]['delta']:g}. "
-        f"{mechanism.draws:,} draws are allowed.",
-        SECRET,
-    ]
-    return (base.mark_line(strokeWidth=1.8) + base.mark_point(filled=True, size=70, opacity=1)).properties(
-        width=620,
-        height=420,
-        title=alt.TitleParams(title, subtitle=subtitle, anchor="start"),
-        description=f"{title}. {words}.",
-    )
+    figure = cost(mechanism, costs=costs)
+    write_whole(path, [figure.picture(path.suffix.lower())], mode=0o600, force=force)
 
 
 def _name(row: Row) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from equinoise.cli_options import FILE_PATH, engine_options
 from equinoise.errors import BadInput
 
 SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
@@ -17,7 +18,7 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 
 @click.command(epilog=EXIT, short_help="Try settings on a page on this computer.")
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=FILE_PATH)
 @click.option("--column", help="The column of numbers; one row is one person. Left out: the one --bounds names.")
 @click.option(
     "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
@@ -29,10 +30,7 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 )  # fmt: skip
 @click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
-@click.option(
-    "--engine", default="polars", show_default=True, help="What counts the files: polars, duckdb, dask or spark."
-)
-@click.option("--engine-address", metavar="ADDRESS", help="Of a running Dask scheduler or Spark master.")
+@engine_options
 @click.option("--port", type=int, default=0, show_default=True, help="Of the page; 0 is any free one.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")

@@ -18,7 +18,7 @@ from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
-from equinoise.pipeline import count_everyone, open_columns
+from equinoise.pipeline import check_unit, count_everyone, open_columns
 from equinoise.procedure import check_epsilon, make_solver
 from equinoise.solvers import Round
 from equinoise.utility import named
@@ -116,6 +116,7 @@ def compare(
     check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
     families = check_families(noise)
     named(utility, 2)  # refused before anything is read
+    check_unit(unit, unit_rows)
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(
             data, column, bounds,

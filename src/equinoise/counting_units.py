@@ -70,23 +70,31 @@ def unit_lines(
     return known.unique().sort(), pairs[:, 0], pairs[:, 1], total
 
 
+def can_name(dtype: Any) -> bool:
+    """Whether a column of this type may say whose each row is."""
+    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
+    return bool(plain or dtype.is_integer() or dtype.is_float())
+
+
 def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     """A person's name as text, from a column that came along: the same text for the same value."""
     field = f"{FIELD} {number}"
     dtype = rows.frame.collect_schema()[field]
     name = rows.kept[number]
     if dtype.is_float():
-        return nw.when(~nw.col(field).is_nan()).then(nw.col(field)).cast(nw.String)
-    if not (dtype.is_integer() or isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)):
+        unsigned = nw.when(nw.col(field) == 0).then(nw.lit(0.0)).otherwise(nw.col(field))  # -0 is nobody else than 0
+        return nw.when(~nw.col(field).is_nan()).then(unsigned).cast(nw.String)
+    if not can_name(dtype):
         raise BadInput(f"Column {name!r} cannot be the unit: it holds {dtype}. Name one of whole numbers or text.")
     return nw.col(field).cast(nw.String)
 
 
 def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
-    """In a text file blanks around a field do not count, and some words mean that it is missing."""
-    if not from_text:
-        return units
+    """In a text file blanks around a field do not count, and some words mean that it is missing. Nothing but blanks is
+    nobody's name anywhere."""
     bare = units.str.strip_chars()
+    if not from_text:
+        return pl.select(pl.when(bare != "").then(units)).to_series()
     return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
 
 
@@ -107,11 +115,13 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
 
     Only columns that are called like one are looked at, and only whether their values repeat.
     """
-    for name in column_names(data):
+    for name in filter(lambda name: isinstance(name, str), column_names(data)):  # in pandas, some are numbers
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if name in columns or not LIKE_A_NAME.search(plain):
             continue
         rows = open_rows(data, list(columns), engine, keep=name)
+        if not can_name(rows.frame.collect_schema()[UNIT]):
+            continue
         found = collect(rows, rows.frame.select(nw.col(UNIT).n_unique().alias("different"), nw.len().alias("rows")))
         different, many = int(found["different"][0]), int(found["rows"][0])
         if 1 < different < many <= MOST_ROWS_EACH * different:

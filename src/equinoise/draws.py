@@ -76,22 +76,19 @@ def draw_units(
 ) -> Iterator[Ints]:
     """The same as :func:`draw_cells` where a person of group g has ``sizes[g]`` rows, whose weights are added up in
     ``weights[g]``: a row of anyone's is as likely as any other, then a cell by its weights."""
-    in_all, weighed = (
-        sum(n * m for n, m in zip(people.tolist(), sizes.tolist(), strict=True)),
-        total * sum(sizes.tolist()),
-    )
-    if in_all > MOST or weighed > MOST:
-        raise ValueError("there are too many rows or groups to draw from exactly")
-    last_row, edges = np.cumsum(people * sizes), np.cumsum(weights.ravel())
-    begins = total * (np.cumsum(sizes) - sizes)
+    in_all = sum(n * m for n, m in zip(people.tolist(), sizes.tolist(), strict=True))
+    if in_all > MOST or total * int(sizes.max()) > MOST:
+        raise ValueError("there are too many rows to draw from exactly")
+    last_row = np.cumsum(people * sizes)
     for start in range(0, size, _CHUNK):
         length = min(_CHUNK, size - start)
         group = np.searchsorted(last_row, uniform(in_all, length, source), side="right")
-        target = begins[group]
-        for many in np.unique(sizes[group]).tolist():
-            here = sizes[group] == many
-            target[here] += uniform(total * many, int(here.sum()), source)
-        yield np.searchsorted(edges, target, side="right") % weights.shape[1]
+        cells, order = np.empty(length, dtype=np.int64), np.argsort(group, kind="stable")
+        found, begins = np.unique(group[order], return_index=True)
+        for each, places in zip(found.tolist(), np.split(order, begins[1:]), strict=True):
+            target = uniform(total * int(sizes[each]), len(places), source)
+            cells[places] = np.searchsorted(np.cumsum(weights[each]), target, side="right")
+        yield cells
 
 
 def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:

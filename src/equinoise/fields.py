@@ -57,12 +57,17 @@ class Part:
             header = file.read(self.header)
             file.seek(self.start)
             rows = file.read(self.stop - self.start)
-        return pl.scan_csv(header + rows, separator=self.separator, infer_schema=False)
+        return pl.scan_csv(header + rows, separator=self.separator, infer_schema=False, with_column_names=plain_names)
 
 
 def scan(paths: Sequence[Path], separator: str) -> pl.LazyFrame:
     """The fields of text files, all of them as text."""
-    return pl.scan_csv(list(paths), separator=separator, infer_schema=False, glob=False)
+    return pl.scan_csv(list(paths), separator=separator, infer_schema=False, glob=False, with_column_names=plain_names)
+
+
+def plain_names(names: list[str]) -> list[str]:
+    """The names in a header as they are meant: a quote within quotes is written twice, and polars leaves it so."""
+    return [name.replace('""', '"') for name in names]
 
 
 def header_of(files: Files) -> list[str]:

@@ -7,6 +7,7 @@ import os
 import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import IO
 
@@ -24,6 +25,8 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
         folder = path.absolute().parent.resolve()
         if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
             raise BadInput(f"{str(path)!r} is in the folder being read. Write to another.")
+        if any(source is not None and _matches(path, folder, source) for source in sources):
+            raise BadInput(f"{str(path)!r} matches the pattern being read. Write to another folder.")
         if path.exists() and any(path.samefile(file) for source in sources if source for file in _read(source)):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
@@ -44,6 +47,13 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
 def _read(source: Path) -> list[Path]:
     """The files that a path, if it is no folder, stands for."""
     return [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
+
+
+def _matches(path: Path, folder: Path, pattern: Path) -> bool:
+    """Whether a file of that name would be read, too, from then on."""
+    if pattern.exists() or not fnmatch(path.name, pattern.name):
+        return False
+    return any(file.absolute().parent.resolve() == folder and file.name != path.name for file in _read(pattern))
 
 
 def read_numbers(path: Path) -> list[float]:

@@ -101,8 +101,7 @@ def optimize(
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
     )  # fmt: skip
     check_guarantee(guarantee, procedure, bounds, start, base)
-    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
-    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
+    check_unit(unit, unit_rows)
     if guarantee == "worst-case" and unit is not None:
         check(unit_rows == "one", "unit_rows", "'one' in the worst-case tier, whatever rows people have", unit_rows)
     if start is not None:
@@ -211,6 +210,13 @@ def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: An
         check(many, "delta", "0 for one draw in the worst-case tier: it is private without", procedure.delta)
 
 
+def check_unit(unit: Any, unit_rows: str) -> None:
+    """Refuse what cannot say whose rows are whose."""
+    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
+    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
+    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
+
+
 def open_columns(
     data: Any,
     column: str | Sequence[str] | None,
@@ -223,8 +229,7 @@ def open_columns(
     unit: str | None = None,
 ) -> tuple[counting.Rows, Grid]:
     """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
-    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
-    rows = counting.open_rows(data, column, engine, keep=unit or False)
+    rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
     if unit in rows.columns:
         raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
     given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
@@ -271,12 +276,12 @@ def count_everyone(
                 "unit_rows='one')."
             )
         joint = counting_units.people_once(rows, grid.axes, missing=missing, outside=outside)
-        _check_size(
-            joint.people, len(joint.counts), f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}", least
-        )
+        has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
+        _check_size(joint.people, len(joint.counts), has, least, units=True)
         return joint if several else joint.of_column(0)
     everyone = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
-    _check_size(everyone.people, int(np.count_nonzero(everyone.by_row.counts)), f"Column {grid.name} has", least)
+    occupied = int(np.count_nonzero(everyone.by_row.counts))
+    _check_size(everyone.people, occupied, f"Column {grid.name} has", least, units=True)
     return everyone.by_row if everyone.single else everyone
 
 
@@ -291,18 +296,20 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
 
 def check_people(histogram: Histogram, least: int = 2) -> None:
     """Refuse a histogram without a distribution in it to release."""
-    if not histogram.people >= least == 1:
-        occupied = int(np.count_nonzero(histogram.counts))
-        _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
+    occupied = int(np.count_nonzero(histogram.counts))
+    _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
 
 
-def _check_size(people: int, occupied: int, has: str, least: int = 2) -> None:
+def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: bool = False) -> None:
+    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
     if people < least == 1:
         raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
+    if least == 1:
+        return
     if people < 2:
+        values = "usable values of 1 person" if units and people else f"{people} usable value{'s' * (people != 1)}"
         raise BadInput(
-            f"{has} {people} usable value{'' if people == 1 else 's'}, and at least two people are needed: a loss "
-            "compares the data with and without a person."
+            f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
         )
     if occupied == 1:
         name = has.rsplit(" ", 1)[0].replace("Column", "column")

@@ -133,12 +133,18 @@ def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, ke
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
     renamed = _renamed(frame, schema.names(), new)
     exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
-    fields = [nw.col(new[name]).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
+    fields = [_seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
 
 
 def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
-    """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place."""
+    """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place; to DuckDB,
+    ``*`` is all columns unless it is quoted."""
+    if frame.implementation.is_duckdb():
+        quoted = ((name.replace('"', '""'), new.get(name, f"other {i}")) for i, name in enumerate(names))
+        relation = frame.to_native().project(", ".join(f'"{old}" AS "{ours}"' for old, ours in quoted))
+        there: nw.LazyFrame[Any] = nw.from_native(relation)
+        return there
     if not frame.implementation.is_spark_like():
         return frame.rename(new)
     by_place = (new.get(name, f"other {i}") for i, name in enumerate(names))
@@ -152,11 +158,19 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
     widest integers; by way of text, all agree.
     """
-    value = nw.col(f"{VALUE} {number}")
+    value = _seen(nw.col(f"{VALUE} {number}"), dtype, frame)
     in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
     if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
         value = value.cast(nw.String)
     return value.cast(nw.Float64)
+
+
+def _seen(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
+    """A column, each value of which is looked at. DuckDB believes a Parquet file's smallest and largest value, which do
+    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice."""
+    if not (frame.implementation.is_duckdb() and dtype.is_float()):
+        return value
+    return nw.when(~value.is_null()).then(value)
 
 
 def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
@@ -169,8 +183,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
             columns = tuple(_find_column(name, header, source) for name in names)
             kept = _kept(keep, header, source)
             frame = nw.from_native(engine.text(files, columns, kept)).lazy()
-            plain = tuple(name.replace('""', '"') for name in kept)  # a quote in a quoted name, which polars leaves
-            return Rows(frame, columns, source, True, plain)
+            return Rows(frame, columns, source, True, kept)
         columns, every = _parquet_columns(files, names, keep)
         return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
     except EquinoiseError:

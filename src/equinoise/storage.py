@@ -190,10 +190,14 @@ class UnitDocument(ProfileDocument):
     @model_validator(mode="after")
     def _fits(self) -> UnitDocument:
         plain = self.tier == "fixed-noise" and self.delta == 0 and self.order is None and self.measured is None
-        cells = [[cell for cell, _ in bag] for bag in self.bags]
+        cells, sizes = [[cell for cell, _ in bag] for bag in self.bags], [sum(m for _, m in bag) for bag in self.bags]
         fit = (
             plain
             and self.settings.unit is not None
+            and self.settings.unit_rows == "all"
+            and len(self.bags) == len(self.people)
+            and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
+            and max(sizes) * self.weight_total <= MOST
             and all(here and here == sorted(set(here)) and here[-1] < self.axes[0].bins for here in cells)
             and all(times > 0 for bag in self.bags for _, times in bag)
             and self.cells == [here[0] for here in cells]

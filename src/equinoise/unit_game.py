@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equinoise.draws import MOST
 from equinoise.equilibrium import ROUNDING, Outermost
 from equinoise.errors import BadInput, check
 from equinoise.game import Payoff
@@ -46,6 +47,12 @@ class UnitGame:
             raise BadInput(
                 f"At least two people are needed, because a loss compares the data with and without a person. "
                 f"There {'is' if self.people == 1 else 'are'} {self.people}."
+            )
+        most = int(self.histogram.sizes.max())
+        if most * self.kernel.total > MOST:
+            raise BadInput(
+                f"Someone has {most:,} rows, too many to draw from exactly. Keep one row of each person with "
+                "--unit-rows one (in Python, unit_rows='one')."
             )
         check(self.utility == "kl", "utility", "'kl' where people have several rows", self.utility)
         needed = len(self.histogram.bags) * len(self.kernel.scales) * self.histogram.grid.cells
@@ -81,7 +88,7 @@ class UnitGame:
 
     @cached_property
     def rows(self) -> Floats:
-        """Kernel rows added up: bags x scales x cells. Exact, as no sum reaches 2^53."""
+        """Kernel rows added up: bags x scales x cells. Rounded, if someone has millions of rows: the game bears it."""
         table = self.histogram.table
         return np.stack([table @ weights.astype(np.float64) for weights in self.kernel.weights], axis=1)
 
@@ -123,7 +130,11 @@ class UnitGame:
     def weights(self, profile: Ints) -> Ints:
         """The whole numbers of every occupied pair, a person's rows added up, in the order of :meth:`groups`."""
         bags, scales = self.groups(profile)
-        return self.rows[bags, scales].astype(np.int64)
+        table, found = self.histogram.table.astype(np.int64), np.empty((len(bags), self.rows.shape[2]), dtype=np.int64)
+        for scale in np.unique(scales).tolist():
+            here = scales == scale
+            found[here] = table[bags[here]] @ self.kernel.weights[scale].astype(np.int64)
+        return found
 
     def sums(self, profile: Ints) -> Floats:
         """S[x] = R q[x], in units of 1 / kernel.total."""

@@ -85,12 +85,14 @@ def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
 
     async def save(request: Request) -> Response:
         given = await _body(request)
-        number, name = given.get("number"), check_name(given.get("name"))
+        number, name = given.get("number"), given.get("name")
         check(isinstance(number, int), "number", "that of a result", number)
-        found = await _heard(tabs.save(_tab(given), number, name))  # type: ignore[arg-type]
-        if "saved" in found:
-            return JSONResponse(found["saved"])
-        return JSONResponse(found.popitem()[1], 409)
+        try:
+            found = await _heard(tabs.save(_tab(given), number, check_name(name)))  # type: ignore[arg-type]
+        except EquinoiseError as error:
+            found = {"refused": refusal(error)}
+        kind = "saved" if "saved" in found else [*found][-1]
+        return JSONResponse({"kind": kind, **found[kind]})
 
     async def report(request: Request) -> Response:
         found = await _unless_left(

@@ -35,6 +35,9 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
         f"{_outcome(mechanism, same)} Each line is a run; the dashed line is the saved profile"
         f"{'.' if lower is None else ', the dotted one the proven lower bound.'}"
     )
+    utility = mechanism.settings.get("utility", "kl")
+    if utility != "kl":
+        caption += f" The game was for a small {utility}, not for a small KL; some of the runs are KL's, to start from."
     rows = [(step.run, step.round, step.kl, "yes" if step.everyone else "no") for step in steps]
     return Figure(
         "convergence", "Convergence of the solver", caption, words, (_chart(steps, reached, lower),),
@@ -62,7 +65,7 @@ def _chart(steps: Sequence[Step], reached: float, lower: float | None) -> Any:
         for s in steps
         if 0 < s.kl < math.inf
     ]
-    levels = [reached, *([] if lower is None else [lower])]
+    levels = [level for level in (reached, lower) if level is not None and 0 < level < math.inf]
     heights, rounds = [s.kl for s in steps] + levels, [s.round for s in steps]
     names = [PROTECTED, NOT_YET]
     colours = [theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE]]

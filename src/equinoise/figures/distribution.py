@@ -17,6 +17,9 @@ from equinoise.metrics import tv
 MOST_ROWS = 200
 """In the table behind a map: the cells with most people."""
 
+MOST_SIDE = 64
+"""Squares along a map's side: more could not be told apart, and would make a page of many megabytes."""
+
 
 def distribution(mechanism: Mechanism) -> Figure:
     """Lines for one column; maps for two; lines for each of more."""
@@ -32,6 +35,7 @@ def distribution(mechanism: Mechanism) -> Figure:
         caption = (
             "How likely each cell is, in the data, in one draw, and in one draw of the Laplace mechanism at the same "
             "epsilon, shared out among the columns. All maps have the same colours, on a square-root scale."
+            f"{_merged(grid.shape)}"
         )
         rows = _most_people(mechanism, three)
         names = tuple(axis.name for axis in grid.axes)
@@ -85,13 +89,18 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
 def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
     alt = altair()
     across, up = mechanism.grid.axes
-    highest = max(float(values.max()) for values in three.values())
-    xs, ys = edges(across), edges(up)
+    steps = [step_of(axis.bins) for axis in (across, up)]
+    maps = {name: coarse(values.reshape(mechanism.grid.shape), steps) for name, values in three.items()}
+    highest = max(float(values.max()) for values in maps.values())
+    xs, ys = (
+        edges(axis)[np.minimum(np.arange(0, axis.bins + step, step), axis.bins)]
+        for axis, step in zip((across, up), steps, strict=True)
+    )
     panels = []
-    for name, values in three.items():
+    for name, values in maps.items():
         points = [
             {"x": xs[i], "x2": xs[i + 1], "y": ys[j], "y2": ys[j + 1], "p": float(f"{share:.4g}")}
-            for (i, j), share in np.ndenumerate(values.reshape(mechanism.grid.shape))
+            for (i, j), share in np.ndenumerate(values)
             if share > 0
         ]
         tips = [alt.Tooltip(field, title=title, format=".5~g") for field, title in (
@@ -99,7 +108,8 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             ("y2:Q", f"{up.name} to"),
             ("p:Q", "probability"),
         )]  # fmt: skip
-        wider = {"right": f"datum.x2 + {across.width / 25}", "top": f"datum.y2 + {up.width / 25}"}  # no gaps between
+        right, top = across.width * steps[0] / 10, up.width * steps[1] / 10  # overlap, so that there are no gaps
+        wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = alt.Chart(alt.Data(values=points)).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.name).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
             x2="right:Q",
@@ -111,6 +121,25 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
         )  # fmt: skip
         panels.append(chart.properties(title=alt.TitleParams(name, fontSize=13), height=theme.HEIGHT))
     return tuple(panels)
+
+
+def step_of(bins: int) -> int:
+    """How many bins make one square of a map."""
+    return -(-bins // MOST_SIDE)
+
+
+def coarse(values: Floats, steps: list[int]) -> Floats:
+    """A map with so many bins made one, on either side; the last one may have fewer."""
+    for axis, step in enumerate(steps):
+        values = np.add.reduceat(values, np.arange(0, values.shape[axis], step), axis=axis)
+    return values
+
+
+def _merged(shape: tuple[int, ...]) -> str:
+    steps = [step_of(bins) for bins in shape]
+    if max(steps) == 1:
+        return ""
+    return f" A square of the maps is {steps[0]} x {steps[1]} bins, which could not be told apart."
 
 
 def _most_people(mechanism: Mechanism, three: dict[str, Floats]) -> list[tuple[Any, ...]]:

@@ -54,7 +54,7 @@ class Figure:
         return [panel.to_dict() for panel in described]
 
     def picture(self, suffix: str, look: dict[str, str] = theme.LIGHT) -> bytes:
-        """A still of it: PNG or SVG, the latter with the words in it."""
+        """It alone as the content of a .png, .svg or .html file, the last two with the words in them."""
         from equinoise.charts import rendered
 
         return rendered(self.chart.configure(**theme.config(look)), suffix)

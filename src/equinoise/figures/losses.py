@@ -11,7 +11,7 @@ from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.shares import edges, per_bin, places
-from equinoise.figures.ticks import log_domain, log_ticks
+from equinoise.figures.ticks import log_domain, log_ticks, plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis
 from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
@@ -138,7 +138,7 @@ def _scales(mechanism: Mechanism) -> list[str] | None:
     if isinstance(mechanism, JointFixedNoise):
         names = scale_names(mechanism)
     elif isinstance(mechanism, FixedNoise):
-        names = [f"{scale * mechanism.grid.axis.range:.4g}" for scale in mechanism.scales]
+        names = [plain(scale * mechanism.grid.axis.range) for scale in mechanism.scales]
     else:
         return None
     return [names[index] for index in mechanism.scale_indices.tolist()]

@@ -8,7 +8,7 @@ from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
-from equinoise.figures.ticks import symlog_ticks
+from equinoise.figures.ticks import plain, symlog_ticks
 from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
@@ -44,8 +44,8 @@ def _noise(mechanism: FixedNoise) -> Figure:
         table += [(*((axis.name,) if several else ()), *row) for row in rows]
         average = float(people @ means) / int(people.sum())
         words.append(
-            f"{axis.name}: {_plain(average)} on average over all people and {_plain(float(means.max()))} in the bin "
-            f"with most; the Laplace mechanism's {_plain(float(people @ others) / int(people.sum()))} on average"
+            f"{axis.name}: {plain(average)} on average over all people and {plain(float(means.max()))} in the bin "
+            f"with most; the Laplace mechanism's {plain(float(people @ others) / int(people.sum()))} on average"
         )
     caption = (
         "How far from their own bin the people of each bin come out in a draw of theirs (root of the mean square, in "
@@ -55,10 +55,6 @@ def _noise(mechanism: FixedNoise) -> Figure:
     header = (*(("column",) if several else ()), "from", "to", "people", OWN, LAPLACE)
     title = f"Average noise of the people in each bin of {mechanism.grid.name}"
     return Figure("noise", title, caption, f"{'; '.join(words)}.", tuple(panels), header, table)
-
-
-def _plain(value: float) -> str:
-    return f"{value:,.0f}" if value >= 1000 else f"{value:.3g}"
 
 
 def _points(points: list[dict[str, Any]], name: str, width: float, number: int) -> Any:

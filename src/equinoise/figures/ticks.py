@@ -1,4 +1,4 @@
-"""Marks on logarithmic axes: few, and at round numbers."""
+"""Marks on logarithmic axes, few and at round numbers; and numbers in words."""
 
 from __future__ import annotations
 
@@ -27,6 +27,11 @@ def symlog_ticks(values: Iterable[float], unit: float) -> list[float]:
     _, high = _range([*values, unit])
     decades = [10.0**k for k in range(math.floor(math.log10(unit)), math.ceil(math.log10(high)) + 1)]
     return [0.0, *(tick for tick in _times(decades, (1, 3)) if unit / 3 <= tick <= 1.2 * high)]
+
+
+def plain(value: float) -> str:
+    """Three digits, and no powers of ten where people do without."""
+    return f"{value:,.0f}" if 1000 <= value < 1e12 else f"{value:.3g}"
 
 
 def _times(decades: Sequence[float], factors: Sequence[int]) -> list[float]:

@@ -16,6 +16,7 @@ from equinoise.report.left_out import WHY, left_out
 from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.report.settings import asked, cannot_say, command, versions
 from equinoise.terminal import METRIC_NAMES, certified, solved
+from equinoise.unit_fixed_noise import UnitFixedNoise
 
 SHORT = {
     "distribution": "distribution",
@@ -31,7 +32,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
     """Everything, for whoever may see the data."""
     path = mechanism.ledger.path
     sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
-    sections += [_metrics(mechanism), _settings(mechanism)]
+    sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {path.name}"
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
@@ -53,7 +54,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
                     tables=figure_tables(figure))
         )  # fmt: skip
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
-    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism)])
+    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
 
 
 def _tier(mechanism: Mechanism) -> str:
@@ -65,13 +66,22 @@ def _promised(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
     texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
     if isinstance(mechanism, FixedNoise):
-        again = "With the noise worked out again without each person, losses can be larger: measure them with"
-        if mechanism.measured is not None:
-            again = (
-                f"A loss of {at_most(mechanism.measured.worst)} was measured when it was made: measure it again with"
-            )
-        texts.append(Text(f"{again} 'equinoise audit FILE --data DATA --end-to-end'."))
+        texts.append(Text(_end_to_end(mechanism)))
     return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))
+
+
+def _end_to_end(mechanism: FixedNoise) -> str:
+    """What fixed noise leaves out, and how to measure it where that is possible."""
+    ask = "'equinoise audit FILE --data DATA --end-to-end'"
+    if mechanism.measured is not None:
+        return (
+            f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {command} measures it again."
+        )
+    larger = "With the noise worked out again without each person, losses can be larger"
+    several = len(mechanism.grid.axes) > 1 or isinstance(mechanism, UnitFixedNoise)
+    if several or not mechanism.settings.get("public_bounds"):
+        return f"{larger}; for this kind of mechanism they are not measured."
+    return f"{larger}: measure them with {ask}."
 
 
 def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
@@ -114,10 +124,10 @@ def _metrics(mechanism: Mechanism) -> Section:
     return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
 
 
-def _settings(mechanism: Mechanism) -> Section:
+def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """The same on both pages: what was asked for, not what came of it."""
     tables = [
-        Table("What was asked for", ("setting", "value"), asked(mechanism), named=True, kind="words"),
+        Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
         Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),
     ]
     texts = [

@@ -1,6 +1,6 @@
 "use strict";
 const config = JSON.parse(document.getElementById("look").textContent);
-const options = { mode: "vega-lite", renderer: "svg", actions: false, config };
+const options = { mode: "vega-lite", renderer: "svg", actions: false, ast: true, config };  // ast: interpreted, not compiled
 for (const place of document.querySelectorAll("[data-spec]")) {
   const spec = JSON.parse(document.getElementById(place.dataset.spec).textContent);
   vegaEmbed(place, spec, options).catch((error) => {

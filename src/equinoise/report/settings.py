@@ -51,24 +51,27 @@ OPTIONS = ("epsilon", "guarantee", "delta", "draws", "renyi", "noise", "scales",
 PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "dp-accounting", "altair", "vl-convert-python")
 
 
-def asked(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """The settings that the file tells, all of them chosen without the data (or not shown)."""
+def asked(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
+    """The settings that the file tells; on a ``public`` page none that came from the data."""
     settings = mechanism.settings
     game = mechanism.tier != "worst-case"
     found = [
         (words, _said(settings[name]))
         for name, words in WORDS.items()
-        if settings.get(name) is not None and (game or name not in GAME_ONLY)
+        if settings.get(name) is not None
+        and (game or name not in GAME_ONLY)
+        and (name != "unit_rows" or settings.get("unit") is not None)
     ]
-    return [*found, *grid(mechanism)]
+    return [*found, *grid(mechanism, public=public)]
 
 
-def grid(mechanism: Mechanism) -> list[tuple[str, str]]:
-    """Bins; and bounds and padding, if they are public."""
+def grid(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
+    """Bins; and bounds and padding, unless they were read off the data and the page is public."""
+    given = bool(mechanism.settings.get("public_bounds"))
     found = []
     for axis in mechanism.grid.axes:
         found.append((f"bins of {axis.name}", f"{axis.bins:,}"))
-        if mechanism.settings.get("public_bounds"):
+        if given or not public:
             found.append((f"bounds of {axis.name}", f"{shown(axis.low)} to {shown(axis.high)}"))
             found.append((f"padding of {axis.name}, either side", f"{axis.padding:.6g}"))
     return found
@@ -104,6 +107,10 @@ def cannot_say(mechanism: Mechanism) -> list[str]:
         said.append("The scales of every column were given in Python (scales=), as listed above.")
     if "epsilon" not in settings:
         said.append("This file does not tell all of its settings: it was made by an earlier version, or by hand.")
+    if not settings.get("public_bounds"):
+        said.append(
+            "Bounds were read off the data, of all columns or of some: --bounds that were given are not kept apart."
+        )
     if settings.get("unit") is None:
         said.append("One row was taken as one person.")
     return said

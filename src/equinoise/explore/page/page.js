@@ -3,12 +3,16 @@
 const $ = (id) => document.getElementById(id);
 const tab = crypto.randomUUID(); // the server keeps a process for every tab
 const FIGURES = ["distribution", "noise", "losses", "cost"];
+const NARROW = 420; // pixels, below which a legend needs two lines
 const QUIET = 120; // milliseconds without a change before anything is asked for
 
 let asking = null; // what is under way, to be dropped when settings move again
 let timer = 0;
+let refitting = 0;
+let pending = null; // the number of what is being shown
 let result = null; // the number of what is shown, if it can be saved
 const views = new Map();
+const figures = new Map(); // what is drawn
 
 function settings() {
   const guarantee = document.querySelector("input[name=guarantee]:checked").value;
@@ -92,7 +96,6 @@ async function take(message, began) {
     $("save").disabled = false;
   }
 }
-let pending = null;
 
 function refuse(sentence) {
   $("results").setAttribute("aria-busy", "false");
@@ -152,13 +155,22 @@ async function showFigure(figure) {
   const details = place.querySelector("details");
   details.ontoggle = () => details.open && details.lastChild.replaceChildren(table(figure));
   if (details.open) details.ontoggle();
-  const narrow = chart.clientWidth < 420;
-  figure.spec.config.legend.columns = narrow ? 2 : 0;
+  figure.narrow = chart.clientWidth < NARROW;
+  figure.spec.config.legend.columns = figure.narrow ? 2 : 0;
   const drawn = await vegaEmbed(chart, figure.spec, {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
   });
   if (views.has(figure.name)) views.get(figure.name).finalize();
   views.set(figure.name, drawn);
+  figures.set(figure.name, figure);
+}
+
+// Charts follow the width of their place by themselves; their legends must be told.
+function refit() {
+  for (const figure of figures.values()) {
+    const wide = $(`figure-${figure.name}`).querySelector(".chart").clientWidth;
+    if (wide > 0 && figure.narrow !== wide < NARROW) showFigure(figure);
+  }
 }
 
 function table(figure) {
@@ -187,7 +199,8 @@ async function save(event) {
   $("save").disabled = true;
   $("saved").textContent = "Saving …";
   try {
-    await send("/save", { tab, number: result, name });
+    const told = await (await send("/save", { tab, number: result, name })).json();
+    if (told.kind !== "saved") throw told;
     $("saved").textContent = `Saved as ${name}. It holds the histogram and is as secret as the data.`;
     $("report").href = `/report/${encodeURIComponent(name)}`;
     const quoted = /^[\w.-]+$/.test(name) ? name : `'${name}'`;
@@ -242,6 +255,10 @@ async function begin() {
   $("settings").addEventListener("submit", (event) => event.preventDefault());
   $("keep").addEventListener("submit", save);
   $("measure-button").addEventListener("click", solve);
+  window.addEventListener("resize", () => {
+    clearTimeout(refitting);
+    refitting = setTimeout(refit, QUIET);
+  });
   changed();
 }
 

