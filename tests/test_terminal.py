@@ -125,6 +125,9 @@ def test_a_terminal_sees_progress_and_colours_and_is_left_clean(run, folder):
     sent = on_a_terminal(folder, *OPTIMIZE, "--out", "seen.eq")
     assert "Reading and counting" in sent
     assert COLOUR.search(sent)
+    shown = on_a_terminal(folder, "show", "seen.eq")
+    assert "Checking the certificate" in shown
+    assert "Reading" not in shown
     assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h")  # the cursor is back
 
 
@@ -238,6 +241,18 @@ def test_time_left_is_told_once_it_can_be_known_and_anew_for_each_piece_of_work(
     assert clock.left(0.0) is None  # another piece begins
     hand.now = 104.0
     assert clock.left(0.5) == pytest.approx(4)
+
+
+def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
+    waits = waiting.Waiting()
+    assert waits.left(waiting.note("reading")) == ""
+    assert waits.clock is None
+    assert waits.left(waiting.note("proving", left=12.2)) == ", at most 12 s left"
+    assert waits.left(waiting.note("run", 0.0)) == ""
+    waits.clock = waiting.Clock(lambda: 0.0)
+    waits.clock.now = lambda: 30.0
+    assert waits.left(waiting.note("run", 0.5)) == ", about 30 s left"
+    assert waits.left(waiting.note("reading again")) == ""
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from equinoise.grid import Floats
 from equinoise.solvers import Round
 from equinoise.terminal.consoles import notes, somebody_looks
 
+READING = "Reading and counting; the first run also compiles the solver"
 SURE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
 
@@ -45,6 +46,21 @@ class Clock:
         return (self.now() - self.began) * (1 - done) / done if done >= SURE else None
 
 
+@dataclass
+class Waiting:
+    """The time left of what rounds are heard of, in words."""
+
+    clock: Clock | None = None
+
+    def left(self, state: Round) -> str:
+        """Nothing where it cannot be known."""
+        if state.left is not None:
+            return in_words(state.left, "at most")
+        if self.clock is None and state.done is not None:
+            self.clock = Clock()  # from here on, and not from when the data was read
+        return in_words(self.clock.left(state.done)) if self.clock is not None else ""
+
+
 def in_words(seconds: float | None, how: str = "about") -> str:
     """Time left, to be read at a glance."""
     if seconds is None:
@@ -56,7 +72,7 @@ def in_words(seconds: float | None, how: str = "about") -> str:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[Round], None] | None]:
+def progress(first: str = READING) -> Iterator[Callable[[Round], None] | None]:
     """A line on the terminal while the solver works: reading, then the run and round it is at and the time left."""
     console = notes()
     if not somebody_looks(console):
@@ -64,15 +80,11 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("Reading and counting; the first run also compiles the solver")
-        clock: Clock | None = None
+        task = bar.add_task(first)
+        waiting = Waiting()
 
         def seen(state: Round) -> None:
-            nonlocal clock
-            if clock is None and state.done is not None:
-                clock = Clock()  # from here on, and not from when the data was read
-            left = in_words(state.left, "at most") or in_words(clock.left(state.done) if clock is not None else None)
-            bar.update(task, description=round_in_words(state) + left)
+            bar.update(task, description=round_in_words(state) + waiting.left(state))
 
         yield seen
 
@@ -90,13 +102,12 @@ def note(words: str, done: float | None = None, left: float | None = None) -> Ro
 @contextmanager
 def working(words: str) -> Iterator[Callable[[str], None]]:
     """The same for what has no rounds; the words can be changed meanwhile."""
-    with progress() as seen:
+    with progress(words) as seen:
 
         def told(words: str) -> None:
             if seen is not None:
                 seen(note(words))
 
-        told(words)
         yield told
 
 
