@@ -10,6 +10,6 @@ from equinoise.terminal.words import METRIC_NAMES, SECRET, SECRET_ROWS, certifie
 
 __all__ = [
     "METRIC_NAMES", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing", "finite",
-    "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo", "show_losses",
-    "show_mechanism", "show_optimized", "show_released", "solved", "working",
+    "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
+    "show_losses", "show_mechanism", "show_optimized", "show_released", "solved", "working",
 ]  # fmt: skip
