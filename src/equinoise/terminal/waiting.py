@@ -25,13 +25,14 @@ SURE = 0.02
 class Clock:
     """How long the rest may take, if it goes on as it did: known once a share of the work is done.
 
-    Work may come in pieces, each of which tells its own share from the beginning: then it is the time left of the
-    piece.
+    Whenever the share grows, the whole is estimated anew; until then time runs down. Work may come in pieces, each of
+    which tells its own share from the beginning: then it is the time left of the piece.
     """
 
     now: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     done: float = field(init=False, default=0.0)
+    whole: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.began = self.now()
@@ -41,9 +42,12 @@ class Clock:
         if done is None:
             return None
         if done < self.done:
-            self.began = self.now()
+            self.began, self.whole = self.now(), None
+        took = self.now() - self.began
+        if done != self.done and done >= SURE:
+            self.whole = took / done
         self.done = done
-        return (self.now() - self.began) * (1 - done) / done if done >= SURE else None
+        return self.whole - took if self.whole is not None and self.whole > took else None
 
 
 @dataclass
