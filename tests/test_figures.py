@@ -55,6 +55,11 @@ def test_playing_again_ends_where_the_saved_run_did(mechanisms):
         assert min(kl for kl, everyone in ends.values() if everyone == "yes") == pytest.approx(m.metrics()["kl"])
 
 
+def test_a_game_for_another_utility_says_so():
+    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, utility="tv", restarts=1)
+    assert "a small tv, not for a small KL" in make_figure("convergence", m).caption
+
+
 def test_a_profile_found_otherwise_is_told_apart():
     m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, solver="optimal", time_limit=1, restarts=1)
     figure = make_figure("convergence", m)

@@ -7,6 +7,7 @@ import zlib
 
 import duckdb
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -86,6 +87,26 @@ def test_minus_zero_is_zero(tmp_path, engine):
     with connect(engine) as reader:
         who, _, times = count_units(open_rows(tmp_path / "a.parquet", "x", reader, keep="who"), (AXIS,))
     assert [int(times[who == name].sum()) for name in (1, 2)] == [2, 1]
+
+
+@pytest.mark.filterwarnings("error")
+def test_columns_of_pandas_may_be_called_by_numbers():
+    warn_of_units(pd.DataFrame({0: [1, 1, 2], "x": [1.0, 2.0, 3.0]}), ["x"], None)
+
+
+def test_blanks_are_nobodys_name():
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "who": ["", " ", "a", " a"]})
+    rows = open_rows(frame, "x", keep="who")
+    with pytest.raises(equinoise.BadInput, match="the unit, is missing in 2 rows"):
+        count_units(rows, (AXIS,))
+    assert count_units(rows, (AXIS,), missing="drop")[0].tolist() == [1, 2]
+
+
+def test_lengths_of_time_are_not_written_as_text(folder, run):
+    VISITS.with_columns(took=pl.duration(seconds=5)).write_parquet("a.parquet")
+    assert run("optimize", "a.parquet", *LINE, "--unit", "who", "--out", "a.eq")[0] == 0
+    code, _, err = run("losses", "a.eq", "a.parquet", "--out", "b.csv")
+    assert (code, "Column 'took' has values of type" in err, "Write a .parquet file" in err) == (2, True, True)
 
 
 @pytest.mark.filterwarnings("error")

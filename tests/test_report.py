@@ -92,6 +92,8 @@ def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
     assert f"{made.metrics()['kl']:.4g}" in seen.text
     assert f"{made.baseline()['kl']:.4g}" in seen.text
     assert ("This tier plays no game" in seen.text) == (kind == "worst-case")
+    assert ("--end-to-end" in seen.text) == (kind in {"fixed-noise", "delta", "end-to-end"})
+    assert ("they are not measured" in seen.text) == (kind in {"two", "three"})
 
 
 @pytest.mark.parametrize("kind", ["fixed-noise", "two"])

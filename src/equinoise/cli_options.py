@@ -13,6 +13,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 FILE_PATH = click.Path(path_type=Path)
 
 
+Completion = Callable[[click.Context, click.Parameter, str], list[str]]
+
+
+def offering(*names: str) -> Completion:
+    """For a shell that completes: the names that a value may have. Whether it has one is checked by the library."""
+    return lambda context, parameter, begun: [name for name in names if name.startswith(begun)]
+
+
 def json_option(command: Command) -> Command:
     """Every command's --json."""
     return click.option(
@@ -28,7 +36,7 @@ def engine_options(command: Command) -> Command:
         "out, this machine does the work.",
     )  # fmt: skip
     engine = click.option(
-        "--engine", default="polars", show_default=True,
+        "--engine", default="polars", show_default=True, shell_complete=offering("polars", "duckdb", "dask", "spark"),
         help="What reads and counts the files: polars, duckdb, dask or spark. The counts are the same.",
     )  # fmt: skip
     return engine(address(command))

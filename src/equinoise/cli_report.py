@@ -6,8 +6,9 @@ from pathlib import Path
 
 import click
 
+from equinoise.cli_options import FILE_PATH, offering
+
 EXIT = "Exit status: 0 done; 1 the promise does not hold; 2 bad input; 130 stopped."
-FILE_PATH = click.Path(path_type=Path)
 
 
 @click.command(epilog=EXIT, short_help="Write one page about a saved mechanism, to look at.")
@@ -15,6 +16,7 @@ FILE_PATH = click.Path(path_type=Path)
 @click.option("--out", type=FILE_PATH, required=True, help="An .html file; with --figure, a .png or .svg file.")
 @click.option(
     "--figure", metavar="NAME",
+    shell_complete=offering("distribution", "noise", "losses", "cost", "epsilons", "convergence"),
     help="Only one figure, as a picture: distribution, noise, losses, cost, epsilons or convergence.",
 )  # fmt: skip
 @click.option("--public", is_flag=True, help="Leave out everything worked out from the data, and say what.")

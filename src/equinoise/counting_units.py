@@ -90,10 +90,11 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
 
 
 def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
-    """In a text file blanks around a field do not count, and some words mean that it is missing."""
-    if not from_text:
-        return units
+    """In a text file blanks around a field do not count, and some words mean that it is missing. Nothing but blanks is
+    nobody's name anywhere."""
     bare = units.str.strip_chars()
+    if not from_text:
+        return pl.select(pl.when(bare != "").then(units)).to_series()
     return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
 
 
@@ -114,7 +115,7 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
 
     Only columns that are called like one are looked at, and only whether their values repeat.
     """
-    for name in column_names(data):
+    for name in filter(lambda name: isinstance(name, str), column_names(data)):  # in pandas, some are numbers
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if name in columns or not LIKE_A_NAME.search(plain):
             continue

@@ -135,7 +135,7 @@ def measure(
     cells = np.flatnonzero(histogram.counts)
     found = []
     for number, (cell, smaller) in enumerate(neighbours(histogram, cells), start=1):
-        tell(progress, f"Without a person of cell {cell}: {number} of {len(cells)}")
+        tell(progress, f"Without a person of cell {cell}: {number} of {len(cells)}", done=(number - 1) / len(cells))
         found.append(compared(full, outcome(smaller), condition))
     losses, divergences = np.array(found).T
     return EndToEnd(condition, cells, histogram.counts[cells], losses, divergences)
@@ -210,7 +210,7 @@ def output_of(solution: Solution) -> Output:
     return Output(tuple(int(s) for s in sums), game.people * game.kernel.total)
 
 
-def tell(progress: Progress | None, note: str) -> None:
-    """Say what is under way."""
+def tell(progress: Progress | None, note: str, done: float | None = None) -> None:
+    """Say what is under way, and how much of it is done."""
     if progress is not None:
-        progress(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note))
+        progress(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note, done))

@@ -44,7 +44,7 @@ def _text(file: IO[bytes], frames: Iterator[pl.DataFrame], separator: str) -> No
 
 def _check_text(frame: pl.DataFrame) -> None:
     for name, dtype in frame.schema.items():
-        if dtype.is_nested() or dtype in {pl.Binary, pl.Object, pl.Duration}:
+        if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
             raise BadInput(
                 f"Column {name!r} has values of type {dtype}, which text cannot hold. Write a .parquet file."
             )

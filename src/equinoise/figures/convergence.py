@@ -35,6 +35,9 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
         f"{_outcome(mechanism, same)} Each line is a run; the dashed line is the saved profile"
         f"{'.' if lower is None else ', the dotted one the proven lower bound.'}"
     )
+    utility = mechanism.settings.get("utility", "kl")
+    if utility != "kl":
+        caption += f" The game was for a small {utility}, not for a small KL; some of the runs are KL's, to start from."
     rows = [(step.run, step.round, step.kl, "yes" if step.everyone else "no") for step in steps]
     return Figure(
         "convergence", "Convergence of the solver", caption, words, (_chart(steps, reached, lower),),

@@ -70,7 +70,7 @@ def _points(points: list[dict[str, Any]], name: str, width: float, number: int) 
     return alt.Chart(alt.Data(values=points)).mark_point(filled=True, size=55).encode(
         x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
         y=alt.Y("noise:Q", title=f"noise ({name})").scale(type="symlog", constant=width)
-        .axis(values=symlog_ticks([point["noise"] for point in points], width)),
+        .axis(values=symlog_ticks([point["noise"] for point in points], width), format="~g"),
         color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
         shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),

@@ -16,6 +16,7 @@ from equinoise.report.left_out import WHY, left_out
 from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.report.settings import asked, cannot_say, command, versions
 from equinoise.terminal import METRIC_NAMES, certified, solved
+from equinoise.unit_fixed_noise import UnitFixedNoise
 
 SHORT = {
     "distribution": "distribution",
@@ -65,13 +66,22 @@ def _promised(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
     texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
     if isinstance(mechanism, FixedNoise):
-        again = "With the noise worked out again without each person, losses can be larger: measure them with"
-        if mechanism.measured is not None:
-            again = (
-                f"A loss of {at_most(mechanism.measured.worst)} was measured when it was made: measure it again with"
-            )
-        texts.append(Text(f"{again} 'equinoise audit FILE --data DATA --end-to-end'."))
+        texts.append(Text(_end_to_end(mechanism)))
     return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))
+
+
+def _end_to_end(mechanism: FixedNoise) -> str:
+    """What fixed noise leaves out, and how to measure it where that is possible."""
+    ask = "'equinoise audit FILE --data DATA --end-to-end'"
+    if mechanism.measured is not None:
+        return (
+            f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {command} measures it again."
+        )
+    larger = "With the noise worked out again without each person, losses can be larger"
+    several = len(mechanism.grid.axes) > 1 or isinstance(mechanism, UnitFixedNoise)
+    if several or not mechanism.settings.get("public_bounds"):
+        return f"{larger}; for this kind of mechanism they are not measured."
+    return f"{larger}: measure them with {ask}."
 
 
 def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:

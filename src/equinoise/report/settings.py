@@ -58,7 +58,9 @@ def asked(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
     found = [
         (words, _said(settings[name]))
         for name, words in WORDS.items()
-        if settings.get(name) is not None and (game or name not in GAME_ONLY)
+        if settings.get(name) is not None
+        and (game or name not in GAME_ONLY)
+        and (name != "unit_rows" or settings.get("unit") is not None)
     ]
     return [*found, *grid(mechanism, public=public)]
 

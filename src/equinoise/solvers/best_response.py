@@ -194,12 +194,13 @@ def best_response(
         runs = chain(runs, [(first.profile, game.occupied)])
     if known is not None:
         runs = chain(runs, [(known, game.occupied)])
+    many = (restarts + (game.utility != "kl") if start is None else 1) + (known is not None)
     for restart, (profile, order) in enumerate(runs):
         least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
         for state in rounds(game, profile, order, restart=restart):
             played += 1
             if progress is not None:
-                progress(state)
+                progress(replace(state, done=restart / many))
         end = state.profile
         least_epsilon = min(least_epsilon, float(game.losses(end).max()))
         payoff = game.payoff(end)

@@ -121,7 +121,8 @@ def genetic(
                 algorithm.population[int(np.argmax(algorithm.last_generation_fitness))], dtype=np.int64
             )
             note = f"Generation {algorithm.generations_completed}: payoff {best:.6f}"
-            progress(Round(0, algorithm.generations_completed, 0, population.profile(fittest), note))
+            done = algorithm.generations_completed
+            progress(Round(0, done, 0, population.profile(fittest), note, done=done / generations))
         return "stop" if since >= PATIENCE else None
 
     try:

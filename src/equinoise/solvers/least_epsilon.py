@@ -56,7 +56,7 @@ def least_epsilon(
         middle = math.sqrt(found * proven) if proven > 0 else min(found / 2, 64.0)
         if progress is not None:
             note = f"Looking for the least epsilon that these scales allow, from {proven:.4g} to {found:.4g}"
-            progress(Round(0, 0, 0, solution.profile, note))
+            progress(Round(0, 0, 0, solution.profile, note, left=deadline - time.perf_counter()))
         reached = _worst_loss_within(replace(game, epsilon=max(middle, LEAST_EPSILON), utility="kl"), deadline)
         if reached is None:
             break

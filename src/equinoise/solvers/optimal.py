@@ -248,4 +248,4 @@ class Search:
         self.rounds += 1
         if self.progress is not None:
             note = f"Proving: {self.game.utility.upper()} {self.value:.6f}, at least {self.bound:.6f}"
-            self.progress(Round(0, self.rounds, 0, self.best, note))
+            self.progress(Round(0, self.rounds, 0, self.best, note, left=max(self.left, 0.0)))

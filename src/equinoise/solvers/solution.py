@@ -24,13 +24,19 @@ G = TypeVar("G", bound=AnyGame, default=Game)
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """The state after one round of a solver."""
+    """The state after one round of a solver.
+
+    ``done`` is the share of the work under way that is done, ``left`` how many seconds it may still take at most, each
+    where it is known.
+    """
 
     restart: int
     number: int
     moves: int
     profile: Ints
     note: str = ""
+    done: float | None = None
+    left: float | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,69 @@
+"""``equinoise compare``: the game beside what one would use instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from equinoise.cli_data import data_options, given_numbers, given_scales, one_bounds, one_column, warnings_said
+from equinoise.cli_options import EPILOG, FILE_PATH, json_option
+
+
+@click.command(epilog=EPILOG, short_help="Put the game beside what one would use instead.")
+@click.argument("data", type=FILE_PATH)
+@click.option("--epsilon", "epsilons", required=True, help="One or several, separated by commas.")
+@click.option(
+    "--time-limit", type=float, default=20.0, show_default=True, help="Seconds for the optimal solver, per epsilon."
+)
+@click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
+@data_options
+@click.option("--plot", type=FILE_PATH, help="A .png, .svg or .html file for a picture. As secret as the data.")
+@click.option("--force", is_flag=True, help="Replace --plot if it exists.")
+@json_option
+def compare(
+    data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
+    bounds: Sequence[tuple[str, float, float]], bins: int, noise: str, scales: str, utility: str, missing: str,
+    outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float,
+    unit: str | None, unit_rows: str, engine: str, engine_address: str | None, plot: Path | None, force: bool,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
+
+    The instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP histogram.
+    Nothing is saved but the plot, and nothing can be released from here.
+
+    \b
+    Examples:
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
+      equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
+    """
+    from equinoise import charts, terminal
+    from equinoise.comparison import check_epsilons
+    from equinoise.comparison import compare as make
+    from equinoise.files import check_writable
+
+    name = one_column(column, bounds)
+    asked = check_epsilons(given_numbers(epsilons))
+    if plot is not None:
+        charts.check_picture(plot)
+        check_writable(plot, data, force=force)
+    with warnings_said() as said, terminal.comparing(asked) as seen:
+        found = make(
+            data, epsilons=asked, column=name, bounds=one_bounds(name, bounds), bins=bins, scales=given_scales(scales),
+            noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
+            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
+            missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
+            unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, progress=seen,
+        )  # fmt: skip
+    for left in found.left_out:
+        at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"
+        click.echo(f"Left out: {left.method}{at}. {left.reason}", err=True)
+    if plot is not None:
+        charts.plot_comparison(found, plot, force=force)
+    if as_json:
+        terminal.print_json({**found.to_json(), "warnings": said, "plot": None if plot is None else str(plot)})
+    else:
+        terminal.show_comparison(found, plot)

@@ -1,0 +1,109 @@
+"""What ``audit`` and ``losses`` found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.table import Table
+
+from equinoise.audit import Audit
+from equinoise.errors import at_most
+from equinoise.fixed_noise import FixedNoise
+from equinoise.row_losses import RowLosses
+from equinoise.terminal.consoles import screen
+from equinoise.terminal.words import SECRET, SECRET_ROWS, certified
+from equinoise.worst_case import WorstCase
+
+MOST_CELLS = 25
+"""Cells of a joint grid that an audit shows: the worst."""
+
+
+def show_audit(found: Audit, plot: Path | None = None) -> None:
+    """What ``audit`` found."""
+    console, m = screen(), found.mechanism
+    shown_cells = (
+        sorted(found.cells(), key=lambda row: -row["worst_loss"])[:MOST_CELLS] if len(m.grid.axes) > 1 else None
+    )
+    which = "" if shown_cells is None else f", the {len(shown_cells)} worst of {len(found.cells()):,} occupied"
+    table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
+    measured = found.end_to_end
+    fixed = "worst loss, others' noise fixed" if isinstance(m, FixedNoise) else "loss"
+    for name in ("cell", "from", "to", "people", "average scale", fixed, *(["end to end"] if measured else [])):
+        table.add_column(name, justify="right")
+    for number, row in enumerate(found.cells() if shown_cells is None else shown_cells):
+        again = [f"{measured.losses[number]:.4g}"] if measured else []
+        table.add_row(
+            str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
+            "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
+        )  # fmt: skip
+    console.print(table)
+    shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
+    how = ", others' noise fixed" if isinstance(m, FixedNoise) else ""
+    how = ", by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
+    console.print(f"Losses of one draw{how}: {shares} (to stay within {at_most(m.epsilon)}).")
+    console.print(
+        f"Ledger: {found.spent:,} of {m.draws:,} draws released"
+        + (f" and {m.declared(found.spent)}." if found.spent else ".")
+    )
+    totals = found.totals
+    if m.draws > 1 and totals:
+        worst = max(totals, key=lambda group: group["allowed"])
+        alike = not isinstance(m, FixedNoise) or m.measured is not None
+        who = "anyone" if alike else f"the worst-placed people (cell {worst['cell']})"
+        console.print(
+            f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
+            f"far {at_most(max(g['spent'] for g in totals))}."
+        )
+    if found.same_histogram is not None:
+        console.print(
+            "The histogram is this data's."
+            if found.same_histogram
+            else "The histogram is not this data's: the mechanism was made from other rows.",
+            style=None if found.same_histogram else "red",
+        )
+    if not found.same_kernel:
+        named = "noise and scales that the file names" if isinstance(m, FixedNoise) else "public rule"
+        console.print(f"The weights are not those of the {named}.", style="red")
+    if not found.certificate.holds:
+        console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
+    elif not m.within_budget:
+        console.print("All draws together cost more than the budget. Nothing is promised.", style="red")
+    elif not found.as_measured:
+        console.print("The loss measured now is larger than the one the file tells. Nothing is promised.", style="red")
+    else:
+        console.print(certified(m), style="green")
+        console.print(m.promise)
+    if measured is not None:
+        shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
+        console.print(f"End to end: {shares}.")
+        console.print(measured.sentence, style="yellow" if measured.above else None)
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(SECRET, style="dim")
+
+
+def show_losses(found: RowLosses) -> None:
+    """The people who are hardest to protect, and where the rows are."""
+    console, m, groups = screen(), found.mechanism, found.groups
+    rows, scaled = groups.hardest(), len(found.columns) > 1
+    title = f"Hardest to protect: {len(rows)} of {len(groups.cells):,} groups of people ({m.grid.name})"
+    table = Table(title=title)
+    for name in ("cell", "from", "to", "people", *(["scale"] if scaled else []), "loss of one draw"):
+        table.add_column(name, justify="right")
+    for row in rows:
+        scale = [_side(row["scale"])] if scaled else []
+        ends = _side(row["from"]), _side(row["to"])
+        table.add_row(str(row["cell"]), *ends, f"{row['people']:,}", *scale, f"{row['loss']:.4g}")
+    console.print(table)
+    how = "the others' noise fixed" if isinstance(m, FixedNoise) else "the weights worked out again"
+    how = "by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
+    console.print(f"Worst loss of one draw, {how}: {at_most(float(groups.losses.max()))}.")
+    *most, last = (repr(name) for name in found.columns)
+    names = f"columns {', '.join(most)} and {last}" if most else f"column {last}"
+    missing = f" {found.left_out:,} of them were left out as missing and have none." if found.left_out else ""
+    console.print(f"{found.rows:,} rows, with the new {names}, are in {found.out} (only you can read it).{missing}")
+    console.print(SECRET_ROWS, style="yellow")
+
+
+def _side(value: float | list[float]) -> str:
+    return " x ".join(f"{part:.5g}" for part in (value if isinstance(value, list) else [value]))

@@ -1,0 +1,126 @@
+"""Methods side by side, and what more draws cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich import box
+from rich.table import Table
+
+from equinoise.comparison import Comparison
+from equinoise.errors import at_most
+from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import SECRET_SIZE, Mechanism
+from equinoise.methods import NOT_PRIVATE, PROMISES, Row
+from equinoise.terminal.consoles import screen
+from equinoise.terminal.words import SECRET
+
+COMPARED = {
+    "kl": "KL",
+    "js": "Jensen-\nShannon",
+    "tv": "total\nvar.",
+    "sd_loss": "SD\nchange",
+    "pmf_sd_loss": "SD of\nprob.",
+    "jaccard": "Jac-\ncard",
+    "cosine": "cosine",
+    "wasserstein": "Wasser-\nstein",
+}
+"""The metrics' names where there is little room."""
+
+
+def comparison_table(comparison: Comparison) -> Table:
+    """Every method at every epsilon, in 100 columns."""
+    table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in (*COMPARED.values(), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for epsilon in comparison.epsilons:
+        table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
+        for row in (row for row in comparison.rows if row.epsilon == epsilon):
+            table.add_row(
+                row.label, *(_brief(name, row.metrics[name]) for name in COMPARED),
+                "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
+                "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
+                style=None if row.promised is not None else "red",
+            )  # fmt: skip
+        table.add_section()
+    return table
+
+
+def _promised(row: Row) -> str:
+    return "none" if row.promised is None else at_most(row.promised)
+
+
+def _brief(name: str, value: float) -> str:
+    if name in {"jaccard", "cosine"}:
+        return f"{value:.{2 if name == 'jaccard' else 3}f}"
+    if 0 < abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def show_comparison(comparison: Comparison, plot: Path | None) -> None:
+    """The table, what each method promises, and how to read it."""
+    console = screen()
+    console.print(
+        f"{comparison.people:,} people, column {comparison.column!r}, {comparison.histogram.grid.cells:,} cells. "
+        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon. All "
+        f"promises are with delta = 0, and {SECRET_SIZE}.\n"
+    )
+    console.print(comparison_table(comparison))
+    console.print("What is promised, with the epsilon of the last column:")
+    kept = {row.method for row in comparison.rows if row.promised is not None}
+    promising = [method for method in comparison.methods if method in kept]
+    for promise in dict.fromkeys(PROMISES[method] for method in promising):
+        methods = ", ".join(method for method in promising if PROMISES[method] == promise)
+        console.print(f"  {methods}: {promise.format('epsilon')}.")
+    for row in comparison.rows:
+        if row.promised is None:
+            console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
+    if not comparison.public_bounds:
+        console.print(f"For all of them: {NOT_PRIVATE}.")
+    for row in comparison.rows:
+        if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
+            console.print(
+                f"{row.label} at epsilon {at_most(row.epsilon)} is the best found, not proven best: one closer by "
+                f"up to {at_most(row.solver['gap'])} may exist."
+            )
+    spreads = [row for row in comparison.rows if row.kl_spread is not None]
+    if spreads:
+        each = ", ".join(_brief("kl", row.kl_spread or 0.0) for row in spreads)
+        console.print(
+            f"{spreads[0].method} is random: its figures are means over {spreads[0].releases} releases. Standard "
+            f"deviation of its KL, by epsilon: {each}."
+        )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(SECRET, style="dim")
+
+
+def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
+    """How the cost of draws grows."""
+    console = screen()
+    table = Table(title=f"What draws cost together, except with probability delta = {costs[0]['delta']:g}")
+    for name in ("draws", "worst person", "median person", "losses added up"):
+        table.add_column(name, justify="right")
+    for row in costs:
+        table.add_row(
+            f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
+        )  # fmt: skip
+    console.print(table)
+    if not isinstance(mechanism, FixedNoise):
+        how = "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+    elif mechanism.measured is not None:
+        how = "Measured losses add up."
+    else:
+        how = (
+            "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, "
+            "losses rounded upwards; the median is a quick upper bound."
+        )
+    console.print(
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. {how}"
+    )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")

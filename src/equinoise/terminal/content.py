@@ -1,0 +1,92 @@
+"""What a mechanism consists of: ``show``."""
+
+from __future__ import annotations
+
+import numpy as np
+from rich.table import Table
+
+from equinoise.errors import shown
+from equinoise.fixed_noise import FixedNoise
+from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
+from equinoise.mechanism import Mechanism
+from equinoise.terminal.bars import show_bars
+from equinoise.terminal.consoles import screen
+from equinoise.terminal.words import SECRET, solved
+from equinoise.unit_fixed_noise import UnitFixedNoise
+
+
+def show_mechanism(mechanism: Mechanism) -> None:
+    """What a mechanism consists of."""
+    console = screen()
+    for axis in mechanism.grid.axes:
+        console.print(
+            f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
+            f"either side, {axis.bins} bins of {axis.width:.5g}."
+        )
+    show_bars(console, mechanism)
+    console.print(_content(mechanism))
+    console.print(solved(mechanism))
+    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")
+
+
+def _content(mechanism: Mechanism) -> Table:
+    if isinstance(mechanism, JointFixedNoise):
+        return scales_table(mechanism)
+    if isinstance(mechanism, UnitFixedNoise):
+        return unit_table(mechanism)
+    return profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism)
+
+
+def scales_table(mechanism: JointFixedNoise) -> Table:
+    """People per choice of scales: there are too many cells to show."""
+    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
+    for name in ("scale", "people", "occupied cells"):
+        table.add_column(name, justify="right")
+    for index, name in enumerate(scale_names(mechanism)):
+        here = mechanism.scale_indices == index
+        if here.any():
+            table.add_row(name, f"{int(mechanism.people[here].sum()):,}", f"{int(here.sum()):,}")
+    return table
+
+
+def unit_table(mechanism: UnitFixedNoise) -> Table:
+    """People and rows per scale: a person with several rows is in several cells."""
+    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
+    for name in ("scale", "people", "rows"):
+        table.add_column(name, justify="right")
+    for index, scale in enumerate(mechanism.scales):
+        here = mechanism.scale_indices == index
+        if here.any():
+            people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
+            table.add_row(f"{scale * mechanism.grid.axis.range:.3g}", f"{int(people.sum()):,}", f"{int(rows):,}")
+    return table
+
+
+def profile_table(mechanism: FixedNoise) -> Table:
+    """People per cell and scale."""
+    axis = mechanism.grid.axis
+    table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
+    table.add_column("cell", justify="right")
+    table.add_column("released value", justify="right")
+    for scale in mechanism.scales:
+        table.add_column(f"{scale * axis.range:.3g}", justify="right")
+    middles = axis.midpoints()
+    for cell in np.unique(mechanism.cells).tolist():
+        people = [0] * len(mechanism.scales)
+        for g in np.flatnonzero(mechanism.cells == cell).tolist():
+            people[int(mechanism.scale_indices[g])] = int(mechanism.people[g])
+        table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
+    return table
+
+
+def weights_table(mechanism: Mechanism) -> Table:
+    """People per cell and how likely each is to be drawn, for a mechanism without scales."""
+    table = Table(title="People per cell, and the probability of each cell in a draw")
+    for name in ("cell", "released value", "people", "probability"):
+        table.add_column(name, justify="right")
+    middles, counts, q = mechanism.grid.axis.midpoints(), mechanism.histogram, mechanism.output
+    for cell in np.flatnonzero(q).tolist():
+        table.add_row(str(cell), f"{middles[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
+    return table
