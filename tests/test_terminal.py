@@ -125,7 +125,22 @@ def test_a_terminal_sees_progress_and_colours_and_is_left_clean(run, folder):
     sent = on_a_terminal(folder, *OPTIMIZE, "--out", "seen.eq")
     assert "Reading and counting" in sent
     assert COLOUR.search(sent)
+    shown = on_a_terminal(folder, "show", "seen.eq")
+    assert "Checking the certificate" in shown
+    assert "Reading" not in shown
     assert sent.count("\x1b[?25l") == sent.count("\x1b[?25h")  # the cursor is back
+
+
+def test_a_narrow_terminal_sees_fewer_metrics_and_none_cut_short(folder):
+    sent = on_a_terminal(
+        folder, "compare", "pay.csv", "--bounds", "pay", "0", "100", "--bins", "21", "--epsilon", "1",
+        "--time-limit", "1", NO_COLOR="1",
+    )  # fmt: skip
+    table = sent.split("method ")[1].split("What is promised")[0]
+    assert "…" not in table
+    assert "Left out, as the terminal is narrow" in table
+    rows = [line.split() for line in table.splitlines() if line.startswith(("optimal", "laplace"))]
+    assert {len(row) for row in rows} == {9}  # the method, five metrics, seconds, protected, promised
 
 
 def test_no_color_is_respected_on_a_terminal(run, folder):
@@ -233,11 +248,28 @@ def test_time_left_is_told_once_it_can_be_known_and_anew_for_each_piece_of_work(
     assert clock.left(0.25) == pytest.approx(30)
     hand.now = 20.0
     assert clock.left(0.5) == pytest.approx(20)
-    assert clock.left(1.0) == 0
+    hand.now = 35.0
+    assert clock.left(0.5) == pytest.approx(5)  # time runs down while no more is known
+    hand.now = 45.0
+    assert clock.left(0.5) is None
+    assert clock.left(0.9) == pytest.approx(5)
+    assert clock.left(1.0) is None
     hand.now = 100.0
     assert clock.left(0.0) is None  # another piece begins
     hand.now = 104.0
     assert clock.left(0.5) == pytest.approx(4)
+
+
+def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
+    waits = waiting.Waiting()
+    assert waits.left(waiting.note("reading")) == ""
+    assert waits.clock is None
+    assert waits.left(waiting.note("proving", left=12.2)) == ", at most 12 s left"
+    assert waits.left(waiting.note("run", 0.0)) == ""
+    waits.clock = waiting.Clock(lambda: 0.0)
+    waits.clock.now = lambda: 30.0
+    assert waits.left(waiting.note("run", 0.5)) == ", about 30 s left"
+    assert waits.left(waiting.note("reading again")) == ""
 
 
 @pytest.mark.parametrize(

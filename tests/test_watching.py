@@ -40,6 +40,9 @@ def test_a_bar_in_a_notebook_moves_and_goes_away(monkeypatch):
     equinoise.optimize(PEOPLE, progress=True, **SETTINGS)
     assert all("<progress" in html for html in seen[:-1])
     assert "Run 2, round 1: " in "".join(seen)
+    assert "value='0.000'" in seen[1]  # the first of two runs
+    assert "value='0.500'" in seen[-2]
+    assert " left" in seen[-2]
     assert seen[-1].endswith(" s")
     assert "<progress" not in seen[-1]
 

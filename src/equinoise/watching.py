@@ -58,16 +58,18 @@ def _bar() -> Iterator[Callable[[Round], None]]:
     """A bar that moves while work goes on and then makes room for how long it took."""
     from IPython.display import HTML, display
 
-    from equinoise.terminal import round_in_words
+    from equinoise.terminal import Waiting, round_in_words
 
     began = last = time.monotonic()
+    waiting = Waiting()
     handle: Any = display(HTML(_moving("Reading and counting")), display_id=True)  # type: ignore[no-untyped-call]
 
     def seen(state: Round) -> None:
         nonlocal last
+        left = waiting.left(state)
         if time.monotonic() - last >= OFTEN:
             last = time.monotonic()
-            handle.update(HTML(_moving(round_in_words(state))))  # type: ignore[no-untyped-call]
+            handle.update(HTML(_moving(round_in_words(state) + left, state.done)))  # type: ignore[no-untyped-call]
 
     try:
         yield seen
@@ -75,5 +77,6 @@ def _bar() -> Iterator[Callable[[Round], None]]:
         handle.update(HTML(f"{time.monotonic() - began:.1f} s"))  # type: ignore[no-untyped-call]
 
 
-def _moving(words: str) -> str:
-    return f"<progress aria-label='Under way'></progress> {escape(words)}"
+def _moving(words: str, done: float | None = None) -> str:
+    share = "" if done is None else f" value='{done:.3f}'"
+    return f"<progress aria-label='Under way'{share}></progress> {escape(words)}"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich import box
+from rich.console import Console
 from rich.table import Table
 
 from equinoise.comparison import Comparison
@@ -13,7 +15,7 @@ from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.terminal.consoles import screen
-from equinoise.terminal.words import SECRET
+from equinoise.terminal.words import METRIC_NAMES, SECRET
 
 COMPARED = {
     "kl": "KL",
@@ -28,17 +30,31 @@ COMPARED = {
 """The metrics' names where there is little room."""
 
 
-def comparison_table(comparison: Comparison) -> Table:
-    """Every method at every epsilon, in 100 columns."""
+DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein")
+"""What is left out first where a terminal is narrow."""
+
+
+def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list[str]]:
+    """The table with as many metrics as the terminal has room for, and those that are left out."""
+    for many in range(len(DISPENSABLE) + 1):
+        left_out = DISPENSABLE[:many]
+        table = comparison_table(comparison, [name for name in COMPARED if name not in left_out])
+        if console.measure(table, options=console.options.update(width=1000)).maximum <= console.width:
+            break
+    return table, [METRIC_NAMES[name] for name in COMPARED if name in left_out]
+
+
+def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
+    """Every method at every epsilon, in 100 columns with all metrics."""
     table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
     table.add_column("method", no_wrap=True)
-    for name in (*COMPARED.values(), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+    for name in (*(COMPARED[name] for name in metrics), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
         table.add_column(name, justify="right", no_wrap=True)
     for epsilon in comparison.epsilons:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
         for row in (row for row in comparison.rows if row.epsilon == epsilon):
             table.add_row(
-                row.label, *(_brief(name, row.metrics[name]) for name in COMPARED),
+                row.label, *(_brief(name, row.metrics[name]) for name in metrics),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
                 "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
                 style=None if row.promised is not None else "red",
@@ -67,7 +83,10 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon. All "
         f"promises are with delta = 0, and {SECRET_SIZE}.\n"
     )
-    console.print(comparison_table(comparison))
+    table, left_out = fitting_table(comparison, console)
+    console.print(table)
+    if left_out:
+        console.print(f"Left out, as the terminal is narrow (--json has all): {', '.join(left_out)}.")
     console.print("What is promised, with the epsilon of the last column:")
     kept = {row.method for row in comparison.rows if row.promised is not None}
     promising = [method for method in comparison.methods if method in kept]

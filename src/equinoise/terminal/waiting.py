@@ -16,6 +16,7 @@ from equinoise.grid import Floats
 from equinoise.solvers import Round
 from equinoise.terminal.consoles import notes, somebody_looks
 
+READING = "Reading and counting; the first run also compiles the solver"
 SURE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
 
@@ -24,13 +25,14 @@ SURE = 0.02
 class Clock:
     """How long the rest may take, if it goes on as it did: known once a share of the work is done.
 
-    Work may come in pieces, each of which tells its own share from the beginning: then it is the time left of the
-    piece.
+    Whenever the share grows, the whole is estimated anew; until then time runs down. Work may come in pieces, each of
+    which tells its own share from the beginning: then it is the time left of the piece.
     """
 
     now: Callable[[], float] = time.monotonic
     began: float = field(init=False)
     done: float = field(init=False, default=0.0)
+    whole: float | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
         self.began = self.now()
@@ -40,9 +42,27 @@ class Clock:
         if done is None:
             return None
         if done < self.done:
-            self.began = self.now()
+            self.began, self.whole = self.now(), None
+        took = self.now() - self.began
+        if done != self.done and done >= SURE:
+            self.whole = took / done
         self.done = done
-        return (self.now() - self.began) * (1 - done) / done if done >= SURE else None
+        return self.whole - took if self.whole is not None and self.whole > took else None
+
+
+@dataclass
+class Waiting:
+    """The time left of what rounds are heard of, in words."""
+
+    clock: Clock | None = None
+
+    def left(self, state: Round) -> str:
+        """Nothing where it cannot be known."""
+        if state.left is not None:
+            return in_words(state.left, "at most")
+        if self.clock is None and state.done is not None:
+            self.clock = Clock()  # from here on, and not from when the data was read
+        return in_words(self.clock.left(state.done)) if self.clock is not None else ""
 
 
 def in_words(seconds: float | None, how: str = "about") -> str:
@@ -56,7 +76,7 @@ def in_words(seconds: float | None, how: str = "about") -> str:
 
 
 @contextmanager
-def progress() -> Iterator[Callable[[Round], None] | None]:
+def progress(first: str = READING) -> Iterator[Callable[[Round], None] | None]:
     """A line on the terminal while the solver works: reading, then the run and round it is at and the time left."""
     console = notes()
     if not somebody_looks(console):
@@ -64,15 +84,11 @@ def progress() -> Iterator[Callable[[Round], None] | None]:
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("Reading and counting; the first run also compiles the solver")
-        clock: Clock | None = None
+        task = bar.add_task(first)
+        waiting = Waiting()
 
         def seen(state: Round) -> None:
-            nonlocal clock
-            if clock is None and state.done is not None:
-                clock = Clock()  # from here on, and not from when the data was read
-            left = in_words(state.left, "at most") or in_words(clock.left(state.done) if clock is not None else None)
-            bar.update(task, description=round_in_words(state) + left)
+            bar.update(task, description=round_in_words(state) + waiting.left(state))
 
         yield seen
 
@@ -90,13 +106,12 @@ def note(words: str, done: float | None = None, left: float | None = None) -> Ro
 @contextmanager
 def working(words: str) -> Iterator[Callable[[str], None]]:
     """The same for what has no rounds; the words can be changed meanwhile."""
-    with progress() as seen:
+    with progress(words) as seen:
 
         def told(words: str) -> None:
             if seen is not None:
                 seen(note(words))
 
-        told(words)
         yield told
 
 
