@@ -166,11 +166,12 @@ def test_what_is_shown_is_the_mechanism_s_own():
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)
     assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=1e-3)
-    assert [figure["name"] for figure in found["figures"]] == ["distribution", "noise", "losses", "cost"]
-    distribution = found["figures"][0]
+    figures = [message["figure"] for message in shown.quick_figures(mechanism)]
+    assert [figure["name"] for figure in figures] == ["distribution", "noise", "losses", "cost"]
+    distribution = figures[0]
     released = distribution["header"].index("released")
     assert sum(row[released] for row in distribution["rows"]) == pytest.approx(1)
-    json.dumps(found, allow_nan=False)
+    json.dumps([found, figures, shown.cost(mechanism)], allow_nan=False)
 
 
 def test_quick_costs_are_never_below_those_that_follow():

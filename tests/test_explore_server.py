@@ -60,7 +60,9 @@ def test_facts(visitor):
 def test_a_result_has_all_that_the_page_shows(visitor):
     found = visitor.solve(epsilon=1.0)
     kinds = [message["kind"] for message in found if message["kind"] != "note"]
-    assert kinds == ["result", "cost", "done"]
+    assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
+    names = [message["figure"]["name"] for message in found if message["kind"] == "figure"]
+    assert names == ["distribution", "noise", "losses", "cost", "cost"]
     result = next(message for message in found if message["kind"] == "result")
     assert result["promise"].startswith("Fixed-noise tier: for each of the 300 people")
     assert "--epsilon 1 --bins 51" in result["command"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,17 +23,19 @@ from equinoise.mechanism import Mechanism
 from equinoise.report.content import private_page
 from equinoise.report.write import checked
 
-QUICK = (distribution, noise, losses)
-
 
 def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
-    """All but the cost of many draws, which takes longer."""
+    """What is promised, and what was reached in numbers."""
     return {
         "command": command(counted, asked),
         "promise": mechanism.promise,
         "facts": facts(mechanism),
-        "figures": [_as_json(make(mechanism)) for make in (*QUICK, quick_cost)],
     }
+
+
+def quick_figures(mechanism: Mechanism) -> Iterator[dict[str, Any]]:
+    """All figures, one after the other; of the cost, which takes longer, a first answer."""
+    return ({"figure": _as_json(make(mechanism))} for make in (distribution, noise, losses, quick_cost))
 
 
 def cost(mechanism: Mechanism) -> dict[str, Any]:

@@ -69,7 +69,10 @@ def _solve(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: di
     mechanism = make(counted, asked, progress)
     tell("result", {"number": given["number"], **shown.result(mechanism, counted, asked)})
     kept[given["number"]] = mechanism
-    tell("cost", shown.cost(mechanism))
+    for figure in shown.quick_figures(mechanism):
+        tell("figure", figure)
+    tell("drawn", {})
+    tell("figure", shown.cost(mechanism))
 
 
 def _save(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:

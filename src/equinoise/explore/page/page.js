@@ -11,6 +11,7 @@ let timer = 0;
 let refitting = 0;
 let pending = null; // the number of what is being shown
 let result = null; // the number of what is shown, if it can be saved
+const library = import("/files/vega.js"); // it takes a while: the first result is worked out meanwhile
 const views = new Map();
 const figures = new Map(); // what is drawn
 
@@ -84,13 +85,13 @@ async function take(message, began) {
     $("promise").textContent = message.promise;
     $("command").textContent = message.command;
     showFacts(message.facts);
-    await Promise.all(message.figures.map(showFigure));
-    $("results").setAttribute("aria-busy", "false");
-    const seconds = ((performance.now() - began) / 1000).toFixed(1);
-    say(`Worked out and drawn in ${seconds} s.`);
     pending = message.number;
   }
-  if (message.kind === "cost") await showFigure(message.figure);
+  if (message.kind === "figure") await showFigure(message.figure);
+  if (message.kind === "drawn") {
+    $("results").setAttribute("aria-busy", "false");
+    say(`Worked out and drawn in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+  }
   if (message.kind === "done") {
     result = pending;
     $("save").disabled = false;
@@ -147,6 +148,7 @@ function make(kind, inside) {
 }
 
 async function showFigure(figure) {
+  await library;
   const place = $(`figure-${figure.name}`);
   place.querySelector("h2").textContent = figure.title;
   place.querySelector("figcaption").textContent = figure.caption;
@@ -157,7 +159,7 @@ async function showFigure(figure) {
   if (details.open) details.ontoggle();
   figure.narrow = chart.clientWidth < NARROW;
   figure.spec.config.legend.columns = figure.narrow ? 2 : 0;
-  const drawn = await vegaEmbed(chart, figure.spec, {
+  const drawn = await window.vegaEmbed(chart, figure.spec, {
     mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
   });
   if (views.has(figure.name)) views.get(figure.name).finalize();
