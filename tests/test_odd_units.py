@@ -41,7 +41,7 @@ def test_a_unit_without_a_name_is_a_unit(folder, run):
     assert (code, "no column ''" in err) == (2, True)
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize(("who", "x", "kind"), [("*", "x", "parquet"), ('a"b', "*", "parquet"), ('a"b', "x.y", "csv")])
 def test_names_are_names(folder, run, engine, who, x, kind):
     odd = VISITS.rename({"who": who, "x": x})
@@ -58,7 +58,7 @@ def test_names_are_names(folder, run, engine, who, x, kind):
 AXIS_CELLS = [AXIS.cell_of(value) for value in VISITS["x"].to_list()]
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_what_a_parquet_file_tells_of_its_smallest_and_largest_value_hides_nothing(tmp_path, engine):
     values = [float("nan") if i % 10 == 0 else v for i, v in enumerate(VISITS["x"].to_list())]
     pl.DataFrame({"x": values, "who": [float("nan"), 1.0] * 30}).write_parquet(tmp_path / "a.parquet")
@@ -81,7 +81,7 @@ def test_a_relation_of_duckdb_is_looked_at_too(tmp_path):
     assert kept.counts.tolist() == np.bincount([AXIS.cell_of(1), AXIS.cell_of(3)], minlength=41).tolist()
 
 
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_minus_zero_is_zero(tmp_path, engine):
     pl.DataFrame({"x": [1.0, 2.0, 3.0], "who": [0.0, -0.0, 1.0]}).write_parquet(tmp_path / "a.parquet")
     with connect(engine) as reader:
@@ -110,7 +110,7 @@ def test_lengths_of_time_are_not_written_as_text(folder, run):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("engine", ["polars", "duckdb", "dask"])
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
 def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "user": [[1], [1], [2]], "patient": [True, True, False]})
     frame.write_parquet(tmp_path / "a.parquet")

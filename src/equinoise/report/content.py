@@ -74,9 +74,7 @@ def _end_to_end(mechanism: FixedNoise) -> str:
     """What fixed noise leaves out, and how to measure it where that is possible."""
     ask = "'equinoise audit FILE --data DATA --end-to-end'"
     if mechanism.measured is not None:
-        return (
-            f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {command} measures it again."
-        )
+        return f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {ask} measures it again."
     larger = "With the noise worked out again without each person, losses can be larger"
     several = len(mechanism.grid.axes) > 1 or isinstance(mechanism, UnitFixedNoise)
     if several or not mechanism.settings.get("public_bounds"):

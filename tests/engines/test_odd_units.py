@@ -1,0 +1,40 @@
+"""Odd names and values on the clusters: what tests/test_odd_units.py asks of polars and DuckDB."""
+
+import polars as pl
+import pytest
+
+from equinoise.counting import count, open_rows
+from equinoise.counting_units import count_units, warn_of_units
+from equinoise.errors import BadInput
+from equinoise.grid import Axis
+
+AXIS = Axis.padded("x", 0, 100, bins=41)
+PEOPLE = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(7 * i % 100) for i in range(60)]})
+
+
+@pytest.mark.parametrize(("who", "x", "kind"), [("*", "x", "parquet"), ('a"b', "*", "parquet"), ('a"b', "x.y", "csv")])
+def test_names_are_names(tmp_path, engine, who, x, kind):
+    odd, path = PEOPLE.rename({"who": who, "x": x}), tmp_path / f"a.{kind}"
+    odd.write_csv(path) if kind == "csv" else odd.write_parquet(path)
+    found = count_units(open_rows(path, x, engine, keep=who), (AXIS,))
+    plain = count_units(open_rows(PEOPLE, "x", keep="who"), (AXIS,))
+    assert [part.tolist() for part in found] == [part.tolist() for part in plain]
+
+
+def test_nan_in_parquet_is_missing_and_minus_zero_is_zero(tmp_path, engine):
+    values = [float("nan") if i % 10 == 0 else v for i, v in enumerate(PEOPLE["x"])]
+    frame = pl.DataFrame({"x": values, "who": [float("nan"), 0.0, -0.0, 1.0] * 15})
+    frame.write_parquet(tmp_path / "a.parquet")
+    with pytest.raises(BadInput, match="6 missing values"):
+        count(open_rows(tmp_path / "a.parquet", "x", engine), AXIS)
+    usable = frame.filter(pl.col("x").is_not_nan() & pl.col("who").is_not_nan())
+    who, _, times = count_units(open_rows(tmp_path / "a.parquet", "x", engine, keep="who"), (AXIS,), missing="drop")
+    zeros = int((usable["who"] == 0).sum())
+    assert [int(times[who == name].sum()) for name in (1, 2)] == [zeros, len(usable) - zeros]
+
+
+@pytest.mark.filterwarnings("error::UserWarning")
+def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "user": [[1], [1], [2]], "patient": [True, True, False]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    warn_of_units(tmp_path / "a.parquet", ["x"], engine)
