@@ -95,9 +95,7 @@ def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
         return JSONResponse({"kind": kind, **found[kind]})
 
     async def report(request: Request) -> Response:
-        found = await _unless_left(
-            request, _heard(tabs.once("report", {"name": check_name(request.path_params["name"])}))
-        )
+        found = await _unless_left(request, _heard(tabs.report(check_name(request.path_params["name"]))))
         if "report" in found:
             return HTMLResponse(found["report"]["html"], headers={"Content-Security-Policy": REPORT_POLICY})
         return refuse(request, 409, found.popitem()[1]["sentence"])
