@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from equinoise.errors import BadInput, EquinoiseError, check
+from equinoise.errors import BadInput, EquinoiseError, check, visible
 from equinoise.explore.asked import SCALES
 from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, refuse, too_long
@@ -117,8 +117,8 @@ def _facts(counted: Counted) -> dict[str, Any]:
     """What the page needs to know before anything is worked out."""
     axis = counted.axis
     return {
-        "column": axis.name,
-        "source": counted.source,
+        "column": axis.label,
+        "source": visible(counted.source),
         "people": counted.people,
         "low": axis.low,
         "high": axis.high,
