@@ -1,11 +1,13 @@
 import math
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.errors import BadInput, at_most, check, is_whole, shown
+from equinoise.errors import BadInput, at_most, check, is_whole, quoted, shown, visible
 
 
 @given(st.floats(1e-12, 1e12))
@@ -37,3 +39,18 @@ def test_a_refusal_names_the_parameter_and_does_not_echo_without_end():
     with pytest.raises(BadInput, match="The 'bins' parameter must be even") as caught:
         check(False, "bins", "even", "9" * 5000)
     assert len(str(caught.value)) < 150
+
+
+@given(st.lists(st.text(max_size=8)))
+def test_every_letter_can_be_seen(words):
+    assert quoted(words).isprintable()
+    assert all(visible(word).isprintable() for word in words)
+    assert visible("\n\u202e\x1b\ud800é") == "<U+000A><U+202E><U+001B><U+D800>é"
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash reads the line")
+def test_bash_reads_quoted_words_as_they_were():
+    words = ["plain", "a b", "it's", "", "two\nlines", "\x1b[31m'\\n\u202e1", "\u20281", "$HOME\t`id`", "é\xa0"]
+    line = f"printf '%s\\0' {quoted(words)}"
+    done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
+    assert done.stdout.decode().split("\0")[:-1] == words

@@ -81,6 +81,7 @@ def test_the_mechanism_is_the_one_that_optimize_makes(asked):
         {"epsilon": -1.0},
         {"epsilon": float("nan")},
         {"epsilon": "1"},
+        {"epsilon": 10**400},
         {"epsilon": 1.0, "draws": 0},
         {"epsilon": 1.0, "draws": 1.5},
         {"epsilon": 1.0, "delta": 1.0},

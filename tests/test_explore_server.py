@@ -142,6 +142,33 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
     wait_until(lambda: explorer.tabs.running == [], "the tab to be idle")
 
 
+def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
+    monkeypatch.setattr(tabs, "MOST_TABS", 2)
+    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG}) for n in range(6)]
+    answers = [connection.getresponse() for connection in begun]
+    first = [json.loads(answer.readline()) for answer in answers]
+    refused = [found["sentence"] for found in first if found["kind"] == "refused"]
+    assert refused == ["2 tabs are at work already. Close some, or wait."] * 4
+    assert len(explorer.tabs.running) == 2
+    for opened in (*begun, *answers):
+        opened.close()
+    wait_until(lambda: explorer.tabs.running == [], "the tabs to be idle")
+    assert visitor.result("many 1", epsilon=1.0)  # there is room again
+
+
+def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
+    monkeypatch.setattr(tabs, "MOST_REPORTS", 2)
+    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    assert visitor.save(number, "asked-for-often.eq")[0] == "saved"
+    begun = [visitor.connect("GET", "/report/asked-for-often.eq") for _ in range(5)]
+    answers = [connection.getresponse() for connection in begun]
+    assert sorted(answer.status for answer in answers) == [200, 200, 400, 400, 400]
+    said = {json.loads(answer.read())["sentence"] for answer in answers if answer.status == 400}
+    assert said == {"2 reports are being made already. Wait for one of them."}
+    for opened in (*begun, *answers):
+        opened.close()
+
+
 def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
     number = visitor.result(epsilon=0.7, draws=5)["number"]
     kind, found = visitor.save(number, "my pay.eq")

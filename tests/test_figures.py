@@ -254,3 +254,15 @@ def test_a_hostile_name_in_a_picture(tmp_path):
     root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
     assert not [element for element in root.iter() if element.tag.endswith("img")]
     assert any(EVIL in text for text in root.itertext())
+
+
+@pytest.mark.parametrize(
+    "name", ["pay\n(EUR)", "pay\u202egpj", "pay\x1b[31m", "pay\\", "C:\\users\\x1b", "pay\u2028x", "a\"'b"]
+)
+def test_a_name_whose_letters_cannot_be_seen_is_spelled_out(tmp_path, name):
+    m = equinoise.optimize(PEOPLE, column=name, epsilon=1, bounds=(0, 100), bins=15, restarts=1)
+    for figure in ("distribution", "noise", "losses"):
+        write_figure(m, figure, tmp_path / f"{figure}.svg")
+        text = " ".join(ElementTree.fromstring((tmp_path / f"{figure}.svg").read_text()).itertext())
+        assert m.grid.axis.label in text
+        assert text.isprintable()

@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equinoise
@@ -123,6 +124,18 @@ def test_a_hostile_name_stays_a_name():
     assert EVIL in seen.text
     data = [json.loads(text) for attributes, text in seen.scripts if attributes.get("type") == "application/json"]
     assert any(EVIL in json.dumps(one, ensure_ascii=False).replace('\\"', '"') for one in data)
+
+
+def test_no_letter_of_a_name_hides_or_turns_what_follows(tmp_path):
+    name = "pay\n\u202e(RUE)\x1b[31m"
+    people = pl.DataFrame({name: PEOPLE, "who\u202e": np.arange(len(PEOPLE))})
+    m = equinoise.optimize(people, column=name, epsilon=1, bounds=(0, 100), bins=15, restarts=1, unit="who\u202e")
+    write_report(m, tmp_path / "private.html")
+    write_report(m, tmp_path / "public.html", public=True)
+    for page in ("private.html", "public.html"):
+        seen = (tmp_path / page).read_text().replace(javascript(), "")
+        assert not {"\u202e", "\x1b"} & set(seen)
+        assert "--column $&#39;pay\\x0a\\U0000202e(RUE)\\x1b[31m&#39;" in seen
 
 
 def test_a_page_can_be_read_without_seeing():

@@ -192,7 +192,7 @@ def end_to_end_chart(found: Audit) -> Any:
     ]
     title = f"Loss of one draw, end to end, for column {m.grid.axis.name!r}"
     base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("value:Q", title=m.grid.axis.name).scale(zero=False).axis(grid=False),
+        x=alt.X("value:Q", title=m.grid.axis.label).scale(zero=False).axis(grid=False),
         y=alt.Y("height:Q", title="loss of one draw").scale(domain=[0, top]),
         color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=["#0072b2", "#d55e00"]),
         shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),

@@ -6,6 +6,7 @@ The command line exits with 2 for the first kind and with 1 for the second.
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 from numbers import Integral
@@ -50,6 +51,27 @@ def at_most(value: float) -> str:
 def shown(value: float) -> str:
     """A number as people read it, with all its digits if six do not tell it."""
     return short if float(short := f"{value:g}") == value else repr(value)
+
+
+def visible(text: str) -> str:
+    """A name from outside on one line, with every letter to be seen: none breaks a line, or turns what follows."""
+    return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in text)
+
+
+def quoted(words: Iterable[str]) -> str:
+    """Words as a shell reads them; a letter that cannot be seen is spelled out ($'...', as bash and zsh have it)."""
+    return " ".join(shlex.quote(word) if word.isprintable() else _spelled(word) for word in words)
+
+
+def _spelled(word: str) -> str:
+    plain = word.replace("\\", "\\\\").replace("'", "\\'")
+    parts = (letter if letter.isprintable() else _code(ord(letter)) for letter in plain)
+    return f"$'{''.join(parts)}'"
+
+
+def _code(number: int) -> str:
+    """Always as many digits as there can be, so that a digit after them is not taken for one of them."""
+    return f"\\x{number:02x}" if number < 0x80 else f"\\U{number:08x}"
 
 
 def one_of(names: Iterable[str]) -> str:

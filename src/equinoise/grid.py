@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, is_whole, shown
+from equinoise.errors import BadInput, check, is_whole, shown, visible
 
 MOST_BINS = 10_000
 
@@ -80,6 +80,14 @@ class Axis:
                 f"{self.padding:.3g}, cannot be cut into {self.bins} bins in floating point. Rescale the column "
                 "(divide by a power of ten, or subtract a constant) and try again."
             )
+
+    @property
+    def label(self) -> str:
+        """The name as a picture or a page shows it, whatever letters it has.
+
+        Vega takes a backslash in a title for the beginning of an escape, so a sign that looks like one stands for it.
+        """
+        return visible(self.name).replace("\\", "\u2216")
 
     @property
     def padded_low(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -207,7 +208,7 @@ def is_number(value: object) -> bool:
 def check_epsilon(epsilon: Any) -> None:
     """Refuse what is no epsilon."""
     check(
-        is_number(epsilon) and LEAST_EPSILON <= epsilon < math.inf,
+        is_number(epsilon) and LEAST_EPSILON <= epsilon <= sys.float_info.max,
         "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
     )  # fmt: skip
 

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from equinoise.errors import BadInput, EquinoiseError, check
+from equinoise.errors import BadInput, EquinoiseError, check, visible
 from equinoise.explore.asked import SCALES
 from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, refuse, too_long
@@ -95,9 +95,7 @@ def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
         return JSONResponse({"kind": kind, **found[kind]})
 
     async def report(request: Request) -> Response:
-        found = await _unless_left(
-            request, _heard(tabs.once("report", {"name": check_name(request.path_params["name"])}))
-        )
+        found = await _unless_left(request, _heard(tabs.report(check_name(request.path_params["name"]))))
         if "report" in found:
             return HTMLResponse(found["report"]["html"], headers={"Content-Security-Policy": REPORT_POLICY})
         return refuse(request, 409, found.popitem()[1]["sentence"])
@@ -119,8 +117,8 @@ def _facts(counted: Counted) -> dict[str, Any]:
     """What the page needs to know before anything is worked out."""
     axis = counted.axis
     return {
-        "column": axis.name,
-        "source": counted.source,
+        "column": axis.label,
+        "source": visible(counted.source),
         "people": counted.people,
         "low": axis.low,
         "high": axis.high,

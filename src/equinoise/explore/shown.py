@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equinoise.errors import at_most, shown
+from equinoise.errors import at_most, quoted, shown
 from equinoise.explore.asked import Asked
 from equinoise.explore.counted import Counted
 from equinoise.figures import Figure, theme
@@ -93,7 +92,7 @@ def command(counted: Counted, asked: Asked) -> str:
     words += ["--epsilon", shown(asked.epsilon)]
     words += _differing(asked, plain, ("guarantee", "bins", "scales", "draws", "delta"))
     words += _differing(counted, usual, ("missing", "outside", "engine", "engine_address"))
-    return shlex.join([*words, "--out", "mechanism.eq"])
+    return quoted([*words, "--out", "mechanism.eq"])
 
 
 def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:

@@ -15,6 +15,7 @@ from equinoise.explore.counted import Counted
 from equinoise.explore.process import start_worker
 
 MOST_TABS = 8
+MOST_REPORTS = 4
 
 Message = tuple[str, dict[str, Any]]
 CANCELLED: Message = ("cancelled", {"sentence": "Stopped: something else was asked for."})
@@ -102,6 +103,7 @@ class Tabs:
         self._counted, self._folder = counted, folder
         self._workers: dict[str, Worker] = {}
         self._others: set[Worker] = set()
+        self._starting = self._reports = 0
         self._numbers = count(1)
         self._ended = False
 
@@ -113,7 +115,11 @@ class Tabs:
         if worker is None or not worker.idle:
             self._end(tab)
             self._check_room()
-            worker = await _in_thread(self._start)
+            self._starting += 1  # it takes its place before it is there: others may ask meanwhile
+            try:
+                worker = await _in_thread(self._start)
+            finally:
+                self._starting -= 1
             self._end(tab)  # one that was asked for meanwhile
         self._workers[tab] = self._workers.pop(tab, worker)
         async with aclosing(worker.ask("solve", {"settings": settings, "number": next(self._numbers)})) as messages:
@@ -128,6 +134,18 @@ class Tabs:
         async with aclosing(worker.ask("save", {"number": number, "name": name})) as messages:
             async for message in messages:
                 yield message
+
+    async def report(self, name: str) -> AsyncGenerator[Message]:
+        """The report of a saved file, if not too many are being made."""
+        if self._reports >= MOST_REPORTS:
+            raise BadInput(f"{MOST_REPORTS} reports are being made already. Wait for one of them.")
+        self._reports += 1
+        try:
+            async with aclosing(self.once("report", {"name": name})) as messages:
+                async for message in messages:
+                    yield message
+        finally:
+            self._reports -= 1
 
     async def once(self, what: str, given: dict[str, Any]) -> AsyncGenerator[Message]:
         """Something that belongs to no tab, such as a report, done by a process of its own."""
@@ -154,9 +172,9 @@ class Tabs:
     def _check_room(self) -> None:
         """End the workers of tabs that were not used for longest: nobody tells when a tab is closed."""
         idle = [tab for tab, worker in self._workers.items() if not worker.busy]
-        for tab in idle[: max(len(self._workers) - MOST_TABS + 1, 0)]:
+        for tab in idle[: max(len(self._workers) + self._starting - MOST_TABS + 1, 0)]:
             self._end(tab)
-        if len(self._workers) >= MOST_TABS:
+        if len(self._workers) + self._starting >= MOST_TABS:
             raise BadInput(f"{MOST_TABS} tabs are at work already. Close some, or wait.")
 
     def _end(self, tab: str) -> None:

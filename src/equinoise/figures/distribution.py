@@ -38,7 +38,7 @@ def distribution(mechanism: Mechanism) -> Figure:
             f"{_merged(grid.shape)}"
         )
         rows = _most_people(mechanism, three)
-        names = tuple(axis.name for axis in grid.axes)
+        names = tuple(axis.label for axis in grid.axes)
         header = (*names, *(f"{name} (probability)" for name in three))
         return Figure("distribution", title, caption, words, _maps(mechanism, three), header, rows)
     caption = (
@@ -55,8 +55,8 @@ def distribution(mechanism: Mechanism) -> Figure:
                 middles.tolist(), at[:-1].tolist(), at[1:].tolist(), *(v.tolist() for v in each.values()), strict=True
             )
         ]
-        panels.append(_lines(points, axis.name, number))
-        first = (axis.name,) if several else ()
+        panels.append(_lines(points, axis.label, number))
+        first = (axis.label,) if several else ()
         table += [(*first, point["low"], point["high"], *(point[name] for name in three)) for point in points]
     header = (*(("column",) if several else ()), "from", "to", *three)
     return Figure("distribution", title, caption, words, tuple(panels), header, table)
@@ -104,16 +104,16 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             if share > 0
         ]
         tips = [alt.Tooltip(field, title=title, format=".5~g") for field, title in (
-            ("x:Q", f"{across.name} from"), ("x2:Q", f"{across.name} to"), ("y:Q", f"{up.name} from"),
-            ("y2:Q", f"{up.name} to"),
+            ("x:Q", f"{across.label} from"), ("x2:Q", f"{across.label} to"), ("y:Q", f"{up.label} from"),
+            ("y2:Q", f"{up.label} to"),
             ("p:Q", "probability"),
         )]  # fmt: skip
         right, top = across.width * steps[0] / 10, up.width * steps[1] / 10  # overlap, so that there are no gaps
         wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = alt.Chart(alt.Data(values=points)).transform_calculate(**wider).mark_rect(clip=True).encode(
-            x=alt.X("x:Q", title=across.name).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
+            x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
             x2="right:Q",
-            y=alt.Y("y:Q", title=up.name).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
+            y=alt.Y("y:Q", title=up.label).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
             y2="top:Q",
             color=alt.Color("p:Q", title="probability").scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest])
             .legend(format="~g", gradientLength=160, tickCount=4),

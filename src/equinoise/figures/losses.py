@@ -45,8 +45,8 @@ def losses(mechanism: Mechanism) -> Figure:
             for what, value in zip((WORST, AVERAGE), pair, strict=True)
             if 0 < value < math.inf
         ]
-        panels.append(_points(points, axis.name, line_of(mechanism), number))
-        table += [(*((axis.name,) if several else ()), *row) for row in rows]
+        panels.append(_points(points, axis.label, line_of(mechanism), number))
+        table += [(*((axis.label,) if several else ()), *row) for row in rows]
     header = (*(("column",) if several else ()), "from", "to", "people", WORST, AVERAGE)
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
@@ -114,7 +114,7 @@ def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...],
         where = _where(mechanism, group, int(cells[group]))
         own = () if scales is None else (scales[group],)
         rows.append((*where, int(people[group]), *own, at_most(float(each[group]))))
-    header = (*(axis.name for axis in axes), "people", *(() if scales is None else ("scale of their noise",)), "loss")
+    header = (*(axis.label for axis in axes), "people", *(() if scales is None else ("scale of their noise",)), "loss")
     return header, rows
 
 

@@ -40,11 +40,11 @@ def _noise(mechanism: FixedNoise) -> Figure:
             for b, (low, high, many, *pair) in zip(occupied.tolist(), rows, strict=True)
             for what, value in zip((OWN, LAPLACE), pair, strict=True)
         ]
-        panels.append(_points(points, axis.name, axis.width, number))
-        table += [(*((axis.name,) if several else ()), *row) for row in rows]
+        panels.append(_points(points, axis.label, axis.width, number))
+        table += [(*((axis.label,) if several else ()), *row) for row in rows]
         average = float(people @ means) / int(people.sum())
         words.append(
-            f"{axis.name}: {plain(average)} on average over all people and {plain(float(means.max()))} in the bin "
+            f"{axis.label}: {plain(average)} on average over all people and {plain(float(means.max()))} in the bin "
             f"with most; the Laplace mechanism's {plain(float(people @ others) / int(people.sum()))} on average"
         )
     caption = (
@@ -93,7 +93,7 @@ def _changes(mechanism: Mechanism) -> Figure:
         alt.Tooltip("change:Q", format="+.4~g"),
     ]  # fmt: skip
     chart = alt.Chart(alt.Data(values=points)).mark_rect(color=theme.COLOURS[theme.RELEASED]).encode(
-        x=alt.X("low:Q", title=axis.name).scale(zero=False, nice=False).axis(grid=False, tickCount=6),
+        x=alt.X("low:Q", title=axis.label).scale(zero=False, nice=False).axis(grid=False, tickCount=6),
         x2="high:Q",
         y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
         y2=alt.datum(0),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from equinoise.errors import BadInput, at_most
+from equinoise.errors import BadInput, at_most, visible
 from equinoise.figures import FIGURES, make_figure
 from equinoise.figures.again import Tell
 from equinoise.figures.cost import promised_cost
@@ -33,7 +33,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
     path = mechanism.ledger.path
     sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
-    source = "" if path is None else f" from {path.name}"
+    source = "" if path is None else f" from {visible(path.name)}"
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
 
@@ -111,7 +111,7 @@ def _metrics(mechanism: Mechanism) -> Section:
     ]
     for column, own in ours.get("columns", {}).items():
         rows += [
-            (f"{column}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
+            (f"{visible(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
             for key, value in own.items()
         ]
     table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import platform
-import shlex
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from equinoise import __version__
-from equinoise.errors import shown
+from equinoise.errors import quoted, shown, visible
 from equinoise.mechanism import Mechanism
 
 WORDS = {
@@ -70,10 +69,10 @@ def grid(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
     given = bool(mechanism.settings.get("public_bounds"))
     found = []
     for axis in mechanism.grid.axes:
-        found.append((f"bins of {axis.name}", f"{axis.bins:,}"))
+        found.append((f"bins of {axis.label}", f"{axis.bins:,}"))
         if given or not public:
-            found.append((f"bounds of {axis.name}", f"{shown(axis.low)} to {shown(axis.high)}"))
-            found.append((f"padding of {axis.name}, either side", f"{axis.padding:.6g}"))
+            found.append((f"bounds of {axis.label}", f"{shown(axis.low)} to {shown(axis.high)}"))
+            found.append((f"padding of {axis.label}, either side", f"{axis.padding:.6g}"))
     return found
 
 
@@ -95,7 +94,7 @@ def command(mechanism: Mechanism) -> str:
         parts.append("--scale-per-column")
     if getattr(mechanism, "base", None) is not None:
         parts += ["--base", "BASE"]
-    return " ".join([shlex.quote(part) for part in parts] + ["--out", "FILE.eq"])
+    return quoted([*parts, "--out", "FILE.eq"])
 
 
 def cannot_say(mechanism: Mechanism) -> list[str]:
@@ -135,8 +134,8 @@ def _said(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_said(part) for part in value)
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {_said(part)}" for name, part in value.items())
-    return str(value)
+        return "; ".join(f"{visible(name)}: {_said(part)}" for name, part in value.items())
+    return visible(str(value))
 
 
 def _option(value: Any) -> str:
