@@ -2,6 +2,7 @@
 
 The page shows the histogram, so every request is checked, in this order:
 
+0. It is not another user of this computer who asks, where the system tells.
 1. ``Host`` is this server's own name. (A page elsewhere whose name was made to point here has another.)
 2. ``Origin``, if there is one, is this server's, and ``Sec-Fetch-Site``, if there is one, does not say that another
    site is asking. Only the first visit may come from anywhere.
@@ -23,6 +24,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from equinoise.explore.peers import another_user
 
 MOST_BODY = 10_000
 """Bytes of a request: settings are a few hundred."""
@@ -52,7 +55,7 @@ class Guard:
     """Lets through what is allowed; refuses the rest with a sentence."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
-        self._app = app
+        self._app, self._port = app, port
         self.token = secrets.token_urlsafe(32)
         self.home = f"/{secrets.token_urlsafe(16)}/"
         self._cookie, self._again = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
@@ -83,6 +86,8 @@ class Guard:
     def _refused(self, request: Request) -> Response | None:
         """Requests that no browser showing our page would make."""
         headers = request.headers
+        if another_user(request.scope.get("client"), self._port):
+            return refuse(request, 403, "Another user of this computer may not ask here.")
         if len(headers.getlist("host")) != 1 or headers["host"] not in self._hosts:
             return refuse(request, 403, "This server answers to 127.0.0.1 and localhost only, with its own port.")
         origins = headers.getlist("origin")
