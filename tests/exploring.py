@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import http.client
 import json
+import re
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 import numpy as np
 
@@ -48,12 +49,16 @@ class Visitor:
     """Somebody with a browser's headers, and a cookie once they have one."""
 
     def __init__(self, explorer, cookie=None):
-        self.explorer, self.cookie = explorer, cookie
+        self.explorer, self.cookie, self.again = explorer, cookie, None
+        self.home = getattr(explorer.guard, "home", "/")
 
     def connect(self, method, path, body=None, headers=None):
         """A connection on which the answer has not been read yet."""
         connection = http.client.HTTPConnection("127.0.0.1", self.explorer.port, timeout=60)
-        given = {"Cookie": self.cookie} if self.cookie else {}
+        outside = path.startswith("/?token=")
+        cookie = self.again if outside else self.cookie  # as a browser does, by the folders that they are for
+        given = {"Cookie": cookie} if cookie else {}
+        path = path if outside else self.home + path.removeprefix("/")
         if isinstance(body, dict | list):
             body = json.dumps(body)
         if body is not None:
@@ -71,10 +76,15 @@ class Visitor:
 
     def enter(self, token=None):
         """The first visit."""
-        status, headers, _ = self.ask("GET", f"/?token={token or self.explorer.guard.token}")
-        if status == 200:
-            self.cookie = headers["set-cookie"].split(";")[0]
-        return status
+        with closing(self.connect("GET", f"/?token={token or self.explorer.guard.token}")) as connection:
+            answer = connection.getresponse()
+            if answer.status == 200:
+                self.home = re.search(r'url=(/[^"]+/)', answer.read().decode())[1]
+                given = [cookie.split("; ") for cookie in answer.headers.get_all("Set-Cookie")]
+                ((self.again, *rest), (self.cookie, *others)) = given
+                assert rest == ["HttpOnly", "Path=/", "SameSite=strict"]
+                assert others == ["HttpOnly", f"Path={self.home}", "SameSite=strict"]
+            return answer.status
 
     def solve(self, tab="one", **settings):
         """All messages."""

@@ -44,16 +44,29 @@ def test_the_token_is_exchanged_once_for_a_strict_cookie(tmp_path):
         assert first.enter("wrong") == 403
         assert first.enter(explorer.guard.token + "x") == 403
         assert first.enter("%C3%A9") == 403
-        status, headers, body = first.ask("GET", f"/?token={explorer.guard.token}")
-        assert status == 200
-        assert headers["set-cookie"].endswith("; HttpOnly; Path=/; SameSite=strict")
-        assert explorer.guard.token not in headers["set-cookie"] + body.decode()
+        assert first.enter() == 200
+        assert explorer.guard.token not in first.cookie + first.again + first.home
         refused(
             second.ask("GET", f"/?token={explorer.guard.token}", headers={"Accept": "text/html"}), 403, "has been used"
         )
-        first.cookie = headers["set-cookie"].split(";")[0]
         assert first.ask("GET", f"/?token={explorer.guard.token}")[0] == 200  # another tab of the same browser
         assert first.ask("GET", "/")[0] == 200
+
+
+def test_what_a_browser_tells_other_servers_of_this_computer_opens_nothing(explorer, visitor):
+    """They are sent the cookies of all of the host, if a page of theirs is visited; not those of a folder."""
+    thief = Visitor(explorer, visitor.again)
+    for path in ("/", "/facts"):
+        refused(thief.ask("GET", path), 401, "for the browser that opened the address")
+        thief.home = "/"
+        refused(thief.ask("GET", path), 401, "for the browser that opened the address")
+    renamed = visitor.again.replace("-again=", "=")
+    refused(Visitor(explorer, renamed).ask("GET", "/facts"), 401, "for the browser that opened the address")
+    assert len(visitor.home) >= 22
+    outside = Visitor(explorer, visitor.cookie)
+    outside.home = "/"
+    for path in ("/", "/facts", "/files/page.js", visitor.home.rstrip("/"), "/" + visitor.home):
+        refused(outside.ask("GET", path), 404, "nothing at this address")  # a browser would not send the cookie here
 
 
 def test_a_wrong_token_does_not_use_up_the_right_one(tmp_path):
@@ -138,7 +151,10 @@ def test_only_the_first_visit_may_come_from_another_page(tmp_path):
             "GET", f"/?token={explorer.guard.token}", headers={"Sec-Fetch-Site": "cross-site"}
         )
         assert status == 200
-        assert b'content="0; url=/"' in body  # the page moves on by itself, as the same site
+        # the page moves on by itself, as the same site
+        assert (
+            f'content="0; url={explorer.guard.home}"' in body.decode()
+        )  # the page moves on by itself, as the same site
         assert "location" not in headers
 
 

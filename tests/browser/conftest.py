@@ -98,6 +98,7 @@ def window(browser, explorer):
     first = opened.new_page()
     first.goto(explorer.address)
     worked_out(first)
+    explorer.home = first.url
     first.close()
     yield opened
     opened.close()
@@ -134,7 +135,7 @@ def watched(context, port):
 def page(context, explorer):
     """The page with its first result."""
     opened = context.new_page()
-    opened.goto(f"http://127.0.0.1:{explorer.port}/")
+    opened.goto(explorer.home)
     worked_out(opened)
     return opened
 

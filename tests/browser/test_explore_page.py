@@ -186,12 +186,12 @@ def processes(group):
 def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
     before = processes(explorer.process.pid)
     other = context.new_page()
-    other.goto(f"http://127.0.0.1:{explorer.port}/")
+    other.goto(explorer.home)
     worked_out(other)
     other.get_by_label("Bins", exact=True).select_option("401")
     other.get_by_label("End to end").check()
     other.get_by_role("button", name="Measure end to end").click()
-    expect(other.locator("#status")).to_contain_text("Working … ")
+    expect(other.locator("#status")).to_contain_text("Without a person")
     own = processes(explorer.process.pid) - before
     assert own
     other.close()
@@ -230,8 +230,8 @@ def test_another_browser_is_refused(page, browser, explorer):
     answer = stranger.goto(explorer.address)
     assert answer.status == 403
     assert "has been used" in stranger.locator("body").inner_text()
-    answer = stranger.goto(f"http://127.0.0.1:{explorer.port}/")
-    assert answer.status == 401
+    for address in (explorer.home, f"http://127.0.0.1:{explorer.port}/"):
+        assert stranger.goto(address).status == 401
     other.close()
 
 
@@ -286,7 +286,10 @@ def test_the_first_visit_and_the_end(browser, folder):
             page = context.new_page()
             page.goto(own.address)
             worked_out(page)
-            assert page.url == f"http://127.0.0.1:{own.port}/"  # the token does not stay there
+            assert own.address.partition("token=")[2] not in page.url  # the token does not stay there
+            cookies = {cookie["path"]: cookie["name"] for cookie in context.cookies()}
+            home = page.url.removeprefix(f"http://127.0.0.1:{own.port}")
+            assert cookies == {"/": f"equinoise-{own.port}-again", home: f"equinoise-{own.port}"}
             assert page.evaluate("document.cookie") == ""  # scripts cannot read it
             assert page.evaluate("document.referrer") == ""
         own.process.send_signal(signal.SIGINT)

@@ -19,7 +19,7 @@ from starlette.routing import Route
 from equinoise.errors import BadInput, EquinoiseError, check, visible
 from equinoise.explore.asked import SCALES
 from equinoise.explore.counted import Counted
-from equinoise.explore.guard import MOST_BODY, refuse, too_long
+from equinoise.explore.guard import MOST_BODY, NOTHING, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.tabs import Message, Tabs
 from equinoise.terminal import finite
@@ -199,7 +199,7 @@ def _too_long(request: Request, error: Exception) -> Response:
 
 def _missing(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return refuse(request, status, "There is nothing at this address.")
+    return refuse(request, status, NOTHING)
 
 
 @cache

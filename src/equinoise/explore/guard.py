@@ -2,10 +2,13 @@
 
 The page shows the histogram, so every request is checked, in this order:
 
+0. It is not another user of this computer who asks, where the system tells.
 1. ``Host`` is this server's own name. (A page elsewhere whose name was made to point here has another.)
 2. ``Origin``, if there is one, is this server's, and ``Sec-Fetch-Site``, if there is one, does not say that another
    site is asking. Only the first visit may come from anywhere.
-3. The cookie is the one that was given out, compared in constant time.
+3. The cookie is the one that was given out, compared in constant time. It belongs to a folder with a secret name, under
+   which everything is: a browser sends a host's cookies to all of its ports, but not those of a folder that it is not
+   asked for, so another server on this computer never sees it.
 4. What is sent is JSON and short. (A form of another site cannot send JSON.)
 
 Every answer forbids being stored, framed, or loading anything from elsewhere.
@@ -22,6 +25,8 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from equinoise.explore.peers import another_user
+
 MOST_BODY = 10_000
 """Bytes of a request: settings are a few hundred."""
 
@@ -37,10 +42,12 @@ HEADERS = {
     "X-Frame-Options": "DENY",
 }
 
-WELCOME = '<meta http-equiv="refresh" content="0; url=/"><p>Opening. If nothing happens, <a href="/">go on</a>.</p>'
+WELCOME = """<meta http-equiv="refresh" content="0; url={home}">
+<p>Opening. If nothing happens, <a href="{home}">go on</a>.</p>"""
 """The address with the token in it must not stay in the address bar. This and no redirect: a browser that came from
 a page elsewhere would keep back the new cookie after a redirect, but not when this page moves on by itself."""
 
+NOTHING = "There is nothing at this address."
 AGAIN = "Run the command again (equinoise explore) for a new one, and open it in one browser only."
 
 
@@ -48,11 +55,12 @@ class Guard:
     """Lets through what is allowed; refuses the rest with a sentence."""
 
     def __init__(self, app: ASGIApp, port: int) -> None:
-        self._app = app
+        self._app, self._port = app, port
         self.token = secrets.token_urlsafe(32)
-        self._cookie = secrets.token_urlsafe(32)
+        self.home = f"/{secrets.token_urlsafe(16)}/"
+        self._cookie, self._again = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self._used = False
-        self._name = f"equinoise-{port}"  # cookies are shared by all ports of a host
+        self._name = f"equinoise-{port}"
         ends = {f":{port}", ""} if port == 80 else {f":{port}"}
         self._hosts = {f"{name}{end}" for name in ("127.0.0.1", "localhost") for end in ends}
 
@@ -73,11 +81,13 @@ class Guard:
             await send(message)
 
         answer = self._refused(request) or self._exchanged(request) or self._unknown(request) or self._unfit(request)
-        await (answer or self._app)(scope, receive, guarded)
+        await (answer or self._app)({**scope, "root_path": self.home.rstrip("/")}, receive, guarded)
 
     def _refused(self, request: Request) -> Response | None:
         """Requests that no browser showing our page would make."""
         headers = request.headers
+        if another_user(request.scope.get("client"), self._port):
+            return refuse(request, 403, "Another user of this computer may not ask here.")
         if len(headers.getlist("host")) != 1 or headers["host"] not in self._hosts:
             return refuse(request, 403, "This server answers to 127.0.0.1 and localhost only, with its own port.")
         origins = headers.getlist("origin")
@@ -88,25 +98,31 @@ class Guard:
         return None
 
     def _exchanged(self, request: Request) -> Response | None:
-        """The first visit: the token for a cookie, once."""
+        """The first visit: the token for a cookie, once.
+
+        A second cookie, of no use without the token, lets the same browser come this way again.
+        """
         given = request.query_params.get("token")
         if given is None or request.method != "GET" or request.url.path != "/":
             return None
         if not _same(given, self.token):
             return refuse(request, 403, f"The token in this address is not the right one. {AGAIN}")
-        if self._used and not self._known(request):
+        if self._used and not self._has(request, f"{self._name}-again", self._again):
             return refuse(request, 403, f"The token in this address has been used: it opens one browser, once. {AGAIN}")
         self._used = True
-        answer = HTMLResponse(_page("Equinoise", WELCOME))
-        answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path="/")
+        answer = HTMLResponse(_page("Equinoise", WELCOME.format(home=self.home)))
+        answer.set_cookie(f"{self._name}-again", self._again, httponly=True, samesite="strict", path="/")
+        answer.set_cookie(self._name, self._cookie, httponly=True, samesite="strict", path=self.home)
         return answer
 
     def _unknown(self, request: Request) -> Response | None:
         """Requests of anyone but the token's holder, or made for another site."""
-        if not self._known(request):
+        if not self._has(request, self._name, self._cookie):
             return refuse(request, 401, f"This page is for the browser that opened the address printed first. {AGAIN}")
         if not _own(request.headers):
             return refuse(request, 403, "Another site's page may not ask here.")
+        if not request.scope["path"].startswith(self.home):
+            return refuse(request, 404, NOTHING)
         return None
 
     def _unfit(self, request: Request) -> Response | None:
@@ -121,8 +137,8 @@ class Guard:
             return too_long(request)
         return None
 
-    def _known(self, request: Request) -> bool:
-        return _same(request.cookies.get(self._name, ""), self._cookie)
+    def _has(self, request: Request, name: str, expected: str) -> bool:
+        return _same(request.cookies.get(name, ""), expected)
 
 
 def refuse(request: Request, status: int, sentence: str) -> Response:

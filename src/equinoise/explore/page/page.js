@@ -11,7 +11,7 @@ let timer = 0;
 let refitting = 0;
 let pending = null; // the number of what is being shown
 let result = null; // the number of what is shown, if it can be saved
-const library = import("/files/vega.js"); // it takes a while: the first result is worked out meanwhile
+const library = import("./vega.js"); // it takes a while: the first result is worked out meanwhile
 const views = new Map();
 const figures = new Map(); // what is drawn
 
@@ -66,7 +66,7 @@ async function solve() {
   $("results").setAttribute("aria-busy", "true");
   say("Working …");
   try {
-    const answer = await send("/solve", { tab, settings: settings() }, mine.signal);
+    const answer = await send("solve", { tab, settings: settings() }, mine.signal);
     for await (const message of lines(answer)) {
       if (asking !== mine) return;
       await take(message, began);
@@ -201,10 +201,10 @@ async function save(event) {
   $("save").disabled = true;
   $("saved").textContent = "Saving …";
   try {
-    const told = await (await send("/save", { tab, number: result, name })).json();
+    const told = await (await send("save", { tab, number: result, name })).json();
     if (told.kind !== "saved") throw told;
     $("saved").textContent = `Saved as ${name}. It holds the histogram and is as secret as the data.`;
-    $("report").href = `/report/${encodeURIComponent(name)}`;
+    $("report").href = `report/${encodeURIComponent(name)}`;
     const quoted = /^[\w.-]+$/.test(name) ? name : `'${name}'`;
     $("commands").textContent = `equinoise audit ${quoted}\nequinoise sample ${quoted} -n 1`;
     $("next").hidden = $("commands").hidden = false;
@@ -239,7 +239,7 @@ async function begin() {
   box.hidden = true;
   document.body.append(box);
   $("figures").replaceChildren(...FIGURES.map(figurePlace));
-  const facts = await (await fetch("/facts")).json();
+  const facts = await (await fetch("facts")).json();
   document.title = `${facts.column}: Equinoise`;
   $("column").textContent = `“${facts.column}”`;
   const bounds = `between ${facts.low} and ${facts.high}${facts.public_bounds ? "" : " (read off the data)"}`;
