@@ -11,11 +11,14 @@ import pytest
 
 import equinoise
 from benchmarks import pictures
+from benchmarks.heights import players
 from docs_build import check
 from docs_build.assemble import CODE, ROOT, site_files, turned
 from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
 from equinoise.cli import cli
+from equinoise.errors import at_most
+from equinoise.terminal.bars import lines_of, percent
 
 PAGES = [name for name in site_files() if name.endswith(".md")]
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
@@ -195,3 +198,30 @@ def test_numbers_told_on_the_page_about_the_game_are_those_of_the_pictures(made)
     assert f"two people of {axis.midpoints()[cell]:.0f} cm: in their own bin they are two of 85" in text
     assert f"they have a scale of {made.scales[made.scale_indices.max()] * width:.0f} cm" in text
     assert made.loss_quantiles()["0.5"] <= 0.005
+
+
+def test_numbers_told_on_the_first_page_are_what_the_commands_print(made):
+    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    ours, theirs = made.metrics(), made.baseline()
+    for name in ("kl", "tv", "sd_loss", "wasserstein"):
+        assert f"{ours[name]:.4g}" in text
+        assert f"{theirs[name]:.4g}" in text
+    assert f"equilibrium after {made.solver['rounds']} rounds" in text
+    assert f"for all {made.certificate().groups} groups" in text
+    assert f"worst loss {at_most(made.worst_loss)}, half" in text
+    assert f"within {at_most(made.loss_quantiles()['0.5'])}" in text
+    for line in lines_of(made.grid.axis, made.original, made.output):
+        if line.label in text:
+            assert f"{line.label} {'█' if line.original > 0.1 else ''}" in text
+            assert f" {percent(line.original)} " in text
+            assert f" {percent(line.released)} " in text
+
+
+def test_the_table_of_bounds_is_what_comes_out(made):
+    text = (ROOT / "docs" / "bounds.md").read_text()
+    strict = equinoise.optimize(players(), column="height", bounds=(150, 240), epsilon=1, guarantee="worst-case")
+    row = next(line for line in text.splitlines() if line.startswith("| 150 to 240 |"))
+    shifts = [f"{each.metrics()['wasserstein']:.2f} cm" for each in (made, strict)]
+    bins = int((made.histogram > 0).sum())
+    assert row == f"| 150 to 240 | {made.grid.axis.width:.1f} cm | {bins} | {shifts[0]} | {shifts[1]} |"
+    assert f"(KL {strict.metrics()['kl']:.5f})" in (ROOT / "docs" / "index.md").read_text()

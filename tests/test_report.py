@@ -197,7 +197,7 @@ def test_people_with_several_rows_are_not_told_apart_in_public(tmp_path):
     settings = {"unit": "id", "public_bounds": True, "epsilon": 2.0}
     procedure = Procedure(2.0, restarts=1)
     histogram = UnitHistogram(grid, (((5, 1),), ((6, 1), (7, 2))), np.array([40, 30]))
-    made = UnitFixedNoise.from_unit_solution(procedure.solve_units(histogram), settings=settings)
+    made = UnitFixedNoise.from_solution(procedure.solve_units(histogram), settings=settings)
     single = procedure.solve(UnitHistogram(grid, (((5, 1),), ((6, 1),)), np.array([40, 30])).by_row)
     plain = equinoise.FixedNoise.from_solution(single, settings=settings)
     assert public(made, tmp_path) == public(plain, tmp_path)

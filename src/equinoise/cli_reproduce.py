@@ -55,11 +55,12 @@ def reproduce(experiments: Sequence[str], out: Path, quick: bool, as_json: bool)
 @contextmanager
 def watching() -> Iterator[Callable[[int, int, Any, str], None]]:
     """Progress on stderr: a line that changes on a terminal, a line for each part elsewhere."""
-    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    console = Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
-    if not console.is_terminal:
+    from equinoise.terminal.consoles import notes, somebody_looks
+
+    console = notes()
+    if not somebody_looks(console):
         began = time.monotonic()
 
         def told(done: int, all_parts: int, part: Any, note: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -69,13 +69,13 @@ class FixedNoise(Mechanism):
     @classmethod
     def from_solution(
         cls,
-        solution: Solution,
+        solution: Solution[Any],
         *,
         draws: int = 1,
         budget: Budget | None = None,
         measured: Measured | None = None,
         settings: dict[str, Any] | None = None,
-    ) -> FixedNoise:
+    ) -> Self:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
         made = cls.unchecked(solution, draws=draws, budget=budget, measured=measured, settings=settings)
@@ -85,16 +85,16 @@ class FixedNoise(Mechanism):
     @classmethod
     def unchecked(
         cls,
-        solution: Solution,
+        solution: Solution[Any],
         *,
         draws: int = 1,
         budget: Budget | None = None,
         measured: Measured | None = None,
         settings: dict[str, Any] | None = None,
-    ) -> FixedNoise:
+    ) -> Self:
         """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
         game = solution.game
-        cells, scales = game.groups(solution.profile)
+        places, scales = game.groups(solution.profile)
         return cls(
             grid=game.histogram.grid,
             noise=game.kernel.noise,
@@ -102,25 +102,25 @@ class FixedNoise(Mechanism):
             weight_total=game.kernel.total,
             epsilon=float(game.epsilon),
             draws=int(draws),
-            cells=cells,
             scale_indices=scales,
-            people=solution.profile[cells, scales],
-            weights=game.kernel.weights[scales, cells],
-            delta=game.delta,
-            order=game.order,
+            people=solution.profile[places, scales],
             budget=budget,
             measured=measured,
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
+            **cls._of_game(game, solution.profile, places),
         )
 
     @classmethod
-    def from_document(cls, document: storage.FixedNoiseDocument, weights: Ints, shared: dict[str, Any]) -> FixedNoise:
+    def _of_game(cls, game: Any, profile: Ints, places: Ints) -> dict[str, Any]:
+        """What depends on the kind of game: where the groups are, and their weights."""
+        return {"cells": places, "weights": game.weights(profile), "delta": game.delta, "order": game.order}
+
+    @classmethod
+    def from_document(cls, document: storage.ProfileDocument, weights: Ints, shared: dict[str, Any]) -> Self:
         """As saved; whether it is certified is another question."""
         return cls(
             noise=document.noise,
-            scales=tuple(document.scales),
-            weight_total=document.weight_total,
             cells=np.array(document.cells, dtype=np.int64),
             scale_indices=np.array(document.scale_indices, dtype=np.int64),
             people=np.array(document.people, dtype=np.int64),
@@ -129,8 +129,14 @@ class FixedNoise(Mechanism):
             order=document.order,
             measured=None if document.measured is None else Measured(**document.measured.model_dump()),
             solver=document.solver.model_dump(),
+            **cls._of_document(document),
             **shared,
         )
+
+    @classmethod
+    def _of_document(cls, document: Any) -> dict[str, Any]:
+        """What depends on the kind of mechanism."""
+        return {"scales": tuple(document.scales), "weight_total": document.weight_total}
 
     def _own(self) -> dict[str, Any]:
         return {

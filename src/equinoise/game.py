@@ -24,6 +24,19 @@ from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, PURE, Condition, losse
 from equinoise.utility import LINEAR, Utility, named
 
 
+def check_players(epsilon: float, people: int) -> None:
+    """Refuse what no game of any kind can be played with."""
+    check(
+        LEAST_EPSILON <= epsilon < math.inf,
+        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
+    )  # fmt: skip
+    if people < 2:
+        raise BadInput(
+            f"At least two people are needed, because a loss compares the data with and without a person. "
+            f"There {'is' if people == 1 else 'are'} {people}."
+        )
+
+
 @dataclass(frozen=True)
 class Payoff:
     """People protected, and the utility between 0 and 1 added to them; compared in that order."""
@@ -49,15 +62,7 @@ class Game:
     order: float | None = None
 
     def __post_init__(self) -> None:
-        check(
-            LEAST_EPSILON <= self.epsilon < math.inf,
-            "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", self.epsilon,
-        )  # fmt: skip
-        if self.people < 2:
-            raise BadInput(
-                f"At least two people are needed, because a loss compares the data with and without a person. "
-                f"There {'is' if self.people == 1 else 'are'} {self.people}."
-            )
+        check_players(self.epsilon, self.people)
         assert self.closeness.name == self.utility  # refuses a name that is none
         assert self.kernel.weights[:, self.occupied, self.occupied].all()  # there is a row for everyone
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from equinoise import baselines, storage
-from equinoise.accounting import Accountant, Budget
+from equinoise.accounting import Accountant
 from equinoise.certificate import Certificate
 from equinoise.draws import RandomBytes, draw_rows
 from equinoise.fixed_noise import FixedNoise
@@ -19,9 +19,7 @@ from equinoise.joint_certificate import certify_joint
 from equinoise.joint_game import JointGame
 from equinoise.joint_groups import Groups, laid_out
 from equinoise.joint_noise import AxisScales
-from equinoise.mechanism import check_draws
 from equinoise.metrics import joint_metrics
-from equinoise.solvers import Solution
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -31,64 +29,12 @@ class JointFixedNoise(FixedNoise):
     scales: AxisScales  # type: ignore[assignment]
 
     @classmethod
-    def from_joint_solution(
-        cls,
-        solution: Solution[JointGame],
-        *,
-        draws: int = 1,
-        budget: Budget | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> JointFixedNoise:
-        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
-        check_draws(draws)
-        made = cls.unchecked_jointly(solution, draws=draws, budget=budget, settings=settings)
-        made._require_certificate()
-        return made
+    def _of_game(cls, game: JointGame, profile: Ints, places: Ints) -> dict[str, Any]:
+        return {"cells": game.histogram.cells[places], "weights": np.concatenate(game.factors(profile), axis=1)}
 
     @classmethod
-    def unchecked_jointly(
-        cls,
-        solution: Solution[JointGame],
-        *,
-        draws: int = 1,
-        budget: Budget | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> JointFixedNoise:
-        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
-        game = solution.game
-        positions, scales = game.groups(solution.profile)
-        return cls(
-            grid=game.histogram.grid,
-            noise=game.kernel.noise,
-            scales=game.kernel.scales,
-            weight_total=game.kernel.total,
-            epsilon=float(game.epsilon),
-            draws=int(draws),
-            cells=game.histogram.cells[positions],
-            scale_indices=scales,
-            people=solution.profile[positions, scales],
-            weights=np.concatenate(game.factors(solution.profile), axis=1),
-            budget=budget,
-            settings=settings or {"public_bounds": False},
-            solver=solution.summary(),
-        )
-
-    @classmethod
-    def from_joint_document(
-        cls, document: storage.JointDocument, weights: Ints, shared: dict[str, Any]
-    ) -> JointFixedNoise:
-        """As saved; whether it is certified is another question."""
-        return cls(
-            noise=document.noise,
-            scales=tuple(tuple(choice) for choice in document.scales),
-            weight_total=document.weight_total,
-            cells=np.array(document.cells, dtype=np.int64),
-            scale_indices=np.array(document.scale_indices, dtype=np.int64),
-            people=np.array(document.people, dtype=np.int64),
-            weights=weights,
-            solver=document.solver.model_dump(),
-            **shared,
-        )
+    def _of_document(cls, document: storage.JointDocument) -> dict[str, Any]:
+        return {"scales": tuple(tuple(choice) for choice in document.scales), "weight_total": document.weight_total}
 
     def _own(self) -> dict[str, Any]:
         return {**super()._own(), "scales": [list(choice) for choice in self.scales]}

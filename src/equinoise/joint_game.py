@@ -7,21 +7,20 @@ walked through one group at a time, and closeness needs the occupied cells alone
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check
-from equinoise.game import Payoff
+from equinoise.errors import BadInput
+from equinoise.game import Payoff, check_players
 from equinoise.grid import Floats, Ints, JointHistogram
 from equinoise.joint_groups import Exposed, Groups, laid_out
 from equinoise.joint_noise import JointKernel
 from equinoise.joint_responses import response
 from equinoise.joint_utility import JointUtility, named_jointly
-from equinoise.privacy import LEAST_EPSILON, Condition
+from equinoise.privacy import Condition
 from equinoise.utility import LINEAR
 
 
@@ -35,15 +34,7 @@ class JointGame:
     utility: str = "kl"
 
     def __post_init__(self) -> None:
-        check(
-            LEAST_EPSILON <= self.epsilon < math.inf,
-            "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", self.epsilon,
-        )  # fmt: skip
-        if self.people < 2:
-            raise BadInput(
-                f"At least two people are needed, because a loss compares the data with and without a person. "
-                f"There {'is' if self.people == 1 else 'are'} {self.people}."
-            )
+        check_players(self.epsilon, self.people)
         if self.kernel.shape != self.histogram.grid.shape:
             raise BadInput("The kernels must have as many bins on every axis as the grid.")
         assert self.closeness.name == self.utility  # refuses a name that is none

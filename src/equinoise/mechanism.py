@@ -106,9 +106,9 @@ class Mechanism(Shown, ABC):
         if isinstance(document, storage.WorstCaseDocument):
             return WorstCase.from_document(document, shared)
         if isinstance(document, storage.JointDocument):
-            return JointFixedNoise.from_joint_document(document, weights, shared)
+            return JointFixedNoise.from_document(document, weights, shared)
         if isinstance(document, storage.UnitDocument):
-            return UnitFixedNoise.from_unit_document(document, weights, shared)
+            return UnitFixedNoise.from_document(document, weights, shared)
         return FixedNoise.from_document(document, weights, shared)
 
     def save(self, path: str | Path, *, force: bool = False) -> None:

@@ -130,14 +130,14 @@ def optimize(
         found = procedure.solve_jointly(counted, progress)
         if found.protected < counted.people:
             raise _not_everyone_by_best_response(found)
-        return JointFixedNoise.from_joint_solution(found, draws=draws, budget=procedure.budget, settings=settings)
+        return JointFixedNoise.from_solution(found, draws=draws, budget=procedure.budget, settings=settings)
     if isinstance(counted, UnitHistogram):
         check(guarantee == "fixed-noise", "guarantee", f"'fixed-noise' {SEVERAL_ROWS}", guarantee)
         check(start is None, "start", f"left out {SEVERAL_ROWS}", "a profile")
         ended = procedure.solve_units(counted, progress)
         if ended.protected < counted.people:
             raise _not_everyone_by_best_response(ended)
-        return UnitFixedNoise.from_unit_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
+        return UnitFixedNoise.from_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
     return make_from(
         counted, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
     )

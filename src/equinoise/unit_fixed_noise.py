@@ -10,14 +10,13 @@ from typing import Any
 import numpy as np
 
 from equinoise import storage
-from equinoise.accounting import Accountant, Budget
+from equinoise.accounting import Accountant
 from equinoise.certificate import Certificate, certify
 from equinoise.draws import RandomBytes, draw_units
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Ints
-from equinoise.mechanism import SECRET_SIZE, check_draws, within
+from equinoise.mechanism import SECRET_SIZE, within
 from equinoise.privacy import losses
-from equinoise.solvers import Solution
 from equinoise.unit_game import UnitGame
 from equinoise.units import Bag, bag_table
 
@@ -32,67 +31,14 @@ class UnitFixedNoise(FixedNoise):
     bags: tuple[Bag, ...]
 
     @classmethod
-    def from_unit_solution(
-        cls,
-        solution: Solution[UnitGame],
-        *,
-        draws: int = 1,
-        budget: Budget | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> UnitFixedNoise:
-        """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
-        check_draws(draws)
-        made = cls.unchecked_units(solution, draws=draws, budget=budget, settings=settings)
-        made._require_certificate()
-        return made
+    def _of_game(cls, game: UnitGame, profile: Ints, places: Ints) -> dict[str, Any]:
+        bags = tuple(game.histogram.bags[place] for place in places.tolist())
+        return {"cells": np.array([bag[0][0] for bag in bags]), "weights": game.weights(profile), "bags": bags}
 
     @classmethod
-    def unchecked_units(
-        cls,
-        solution: Solution[UnitGame],
-        *,
-        draws: int = 1,
-        budget: Budget | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> UnitFixedNoise:
-        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
-        game = solution.game
-        numbers, scales = game.groups(solution.profile)
-        bags = tuple(game.histogram.bags[number] for number in numbers.tolist())
-        return cls(
-            grid=game.histogram.grid,
-            noise=game.kernel.noise,
-            scales=game.kernel.scales,
-            weight_total=game.kernel.total,
-            epsilon=float(game.epsilon),
-            draws=int(draws),
-            cells=np.array([bag[0][0] for bag in bags]),
-            scale_indices=scales,
-            people=solution.profile[numbers, scales],
-            weights=game.weights(solution.profile),
-            bags=bags,
-            budget=budget,
-            settings=settings or {"public_bounds": False},
-            solver=solution.summary(),
-        )
-
-    @classmethod
-    def from_unit_document(
-        cls, document: storage.UnitDocument, weights: Ints, shared: dict[str, Any]
-    ) -> UnitFixedNoise:
-        """As saved; whether it is certified is another question."""
-        return cls(
-            noise=document.noise,
-            scales=tuple(document.scales),
-            weight_total=document.weight_total,
-            cells=np.array(document.cells, dtype=np.int64),
-            scale_indices=np.array(document.scale_indices, dtype=np.int64),
-            people=np.array(document.people, dtype=np.int64),
-            weights=weights,
-            bags=tuple(tuple((cell, times) for cell, times in bag) for bag in document.bags),
-            solver=document.solver.model_dump(),
-            **shared,
-        )
+    def _of_document(cls, document: storage.UnitDocument) -> dict[str, Any]:
+        bags = tuple(tuple((cell, times) for cell, times in bag) for bag in document.bags)
+        return {**super()._of_document(document), "bags": bags}
 
     def _own(self) -> dict[str, Any]:
         return {**super()._own(), "bags": [[list(pair) for pair in bag] for bag in self.bags]}

@@ -7,7 +7,6 @@ rows.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,11 +16,11 @@ from numpy.typing import NDArray
 from equinoise.draws import MOST
 from equinoise.equilibrium import ROUNDING, Outermost
 from equinoise.errors import BadInput, check
-from equinoise.game import Payoff
+from equinoise.game import Payoff, check_players
 from equinoise.grid import Floats, Ints
 from equinoise.metrics import kl
 from equinoise.noise import Kernel
-from equinoise.privacy import LEAST_EPSILON, Condition, losses
+from equinoise.privacy import Condition, losses
 from equinoise.units import UnitHistogram
 from equinoise.utility import Utility, named
 
@@ -39,15 +38,7 @@ class UnitGame:
     utility: str = "kl"
 
     def __post_init__(self) -> None:
-        check(
-            LEAST_EPSILON <= self.epsilon < math.inf,
-            "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", self.epsilon,
-        )  # fmt: skip
-        if self.people < 2:
-            raise BadInput(
-                f"At least two people are needed, because a loss compares the data with and without a person. "
-                f"There {'is' if self.people == 1 else 'are'} {self.people}."
-            )
+        check_players(self.epsilon, self.people)
         most = int(self.histogram.sizes.max())
         if most * self.kernel.total > MOST:
             raise BadInput(

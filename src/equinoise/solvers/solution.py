@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, cast
+from typing import TYPE_CHECKING, Any, Generic
 
 from typing_extensions import TypeVar
 
@@ -63,10 +63,10 @@ class Solution(Shown, Generic[G]):
         from equinoise.unit_fixed_noise import UnitFixedNoise
 
         if isinstance(self.game, JointGame):
-            return JointFixedNoise.unchecked_jointly(cast("Solution[JointGame]", self))
+            return JointFixedNoise.unchecked(self)
         if isinstance(self.game, UnitGame):
-            return UnitFixedNoise.unchecked_units(cast("Solution[UnitGame]", self))
-        return FixedNoise.unchecked(cast("Solution[Game]", self))
+            return UnitFixedNoise.unchecked(self)
+        return FixedNoise.unchecked(self)
 
     @property
     def protected(self) -> int:
