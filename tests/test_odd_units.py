@@ -72,6 +72,20 @@ def test_what_a_parquet_file_tells_of_its_smallest_and_largest_value_hides_nothi
     assert (set(who.tolist()), times.sum()) == ({1}, 30)
 
 
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+@pytest.mark.parametrize("bounds", [(0, 100), (20, 60), (-50, 60), (200, 300)])
+def test_nan_is_missing_wherever_the_other_values_are(tmp_path, engine, bounds):
+    values = [float("nan") if i % 10 == 0 else v for i, v in enumerate(VISITS["x"].to_list())]
+    path, axis = tmp_path / "a.parquet", Axis.padded("x", *bounds, bins=11)
+    pl.DataFrame({"x": values}).write_parquet(path)
+    usable = [min(max(v, axis.low), axis.high) for v in values if not np.isnan(v)]
+    with connect(engine) as reader:
+        with pytest.raises(equinoise.BadInput, match="6 missing values and 0 infinite"):
+            count(open_rows(path, "x", reader), axis, outside="clip")
+        found = count(open_rows(path, "x", reader), axis, missing="drop", outside="clip")
+    assert found.counts.tolist() == np.bincount([axis.cell_of(v) for v in usable], minlength=11).tolist()
+
+
 def test_a_relation_of_duckdb_is_looked_at_too(tmp_path):
     pl.DataFrame({"*": [1.0, float("nan"), 3.0], "x": [9.0, 9.0, 9.0]}).write_parquet(tmp_path / "a.parquet")
     relation = duckdb.connect().read_parquet(str(tmp_path / "a.parquet"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -25,7 +26,7 @@ MISSING, INFINITE, BELOW, ABOVE, TEXT = -1, -2, -3, -4, -5
 def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
     """The smallest and the largest finite value of a column: private facts, to be used with a warning."""
     column, value = rows.columns[number], nw.col(f"{VALUE} {number}").cast(nw.Float64)
-    finite = rows.frame.filter(~value.is_null()).filter(value.is_finite())
+    finite = rows.frame.filter(~value.is_null()).filter(value.is_finite())  # false for NaN, even in DuckDB
     found = collect(rows, finite.select(value.min().alias("low"), value.max().alias("high"), nw.len().alias("rows")))
     low, high = found["low"][0], found["high"][0]
     if low is None or high is None or math.isnan(low):
@@ -105,7 +106,7 @@ def _counted(
     refuse_settings(missing, outside)
     names, each = code_names(axes), codes(rows, axes, columns)
     counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))
-    found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
+    found = read_codes(counted, names)
     people = counted["people"].to_numpy().astype(np.int64)
     for i, axis in enumerate(axes):
         _refuse(rows, columns[i], axis, found[:, i], people, missing=missing, outside=outside)
@@ -124,6 +125,12 @@ def codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int] | None = None
     numbers = range(len(axes)) if columns is None else columns
     named = zip(axes, numbers, code_names(axes), strict=True)
     return [_code(rows, axis, number).alias(name) for axis, number, name in named]
+
+
+def read_codes(frame: Any, names: Sequence[str]) -> Ints:
+    """The codes of the columns, as they come from any engine: what has none is missing."""
+    found = np.stack([np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in names], axis=1)
+    return np.where(np.isnan(found), MISSING, np.nan_to_num(found)).astype(np.int64)
 
 
 def cells_of_codes(grid: Grid, found: Ints) -> Ints:
@@ -152,18 +159,23 @@ def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:
 
     Nearly every value is within the bounds, so that is asked first: engines that look at the branches one after the
     other then ask nothing else. It is false or unknown for what is missing or infinite, whatever the engine thinks of
-    comparing NaN.
+    comparing NaN, unless DuckDB believes a Parquet file's smallest and largest value, which do not tell of NaN: then
+    the code itself is NaN (see :func:`read_codes`). For the same reason nobody is asked whether a value is NaN.
     """
     value = nw.col(f"{VALUE} {number}").cast(nw.Float64)
     code = (
         nw.when((value >= axis.low) & (value <= axis.high))
         .then(_cell(value, axis))
         .otherwise(
-            nw.when(value.is_null() | value.is_nan())
+            nw.when(value.is_null())
             .then(nw.lit(float(MISSING)))
             .otherwise(
                 nw.when(~value.is_finite())
-                .then(nw.lit(float(INFINITE)))
+                .then(
+                    nw.when((value == math.inf) | (value == -math.inf))
+                    .then(nw.lit(float(INFINITE)))
+                    .otherwise(nw.lit(float(MISSING)))
+                )
                 .otherwise(nw.when(value < axis.low).then(nw.lit(float(BELOW))).otherwise(nw.lit(float(ABOVE))))
             )
         )

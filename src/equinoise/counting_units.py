@@ -11,7 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.counting import cells_of_codes, code_names, codes, refuse_settings, refuse_unusable
+from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refuse_settings, refuse_unusable
 from equinoise.engines import Engine
 from equinoise.errors import BadInput, SeveralRowsWarning
 from equinoise.fields import FIELD, MISSING_MARKS
@@ -50,7 +50,7 @@ def unit_lines(
     grid, names = Grid(tuple(axes)), code_names(axes)
     keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))
     counted = collect(rows, keyed.group_by("unit", *names).agg(nw.len().alias("times"))).to_polars()
-    found = np.stack([counted[name].to_numpy() for name in names], axis=1).astype(np.int64)
+    found = read_codes(counted, names)
     times = counted["times"].to_numpy().astype(np.int64)
     refuse_unusable(rows, axes, found, times, missing=missing, outside=outside)
     units = cleaned(counted["unit"], rows.from_text)

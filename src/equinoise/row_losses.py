@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.counting import cells_of_codes, code_names, codes, refused
+from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refused
 from equinoise.counting_units import cleaned, unit_key, unit_lines
 from equinoise.engines import engine_for
 from equinoise.files import check_writable
@@ -145,7 +145,7 @@ class _Work:
 
     def _groups(self, batch: pl.DataFrame) -> Ints:
         """The group of every row's person; -1 for rows that were left out."""
-        found = np.stack([batch[name].to_numpy() for name in code_names(self.axes)], axis=1).astype(np.int64)
+        found = read_codes(batch, code_names(self.axes))
         for axis, column in zip(self.axes, found.T, strict=True):
             what = refused(column, **self.rules)
             if what is not None:

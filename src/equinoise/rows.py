@@ -158,7 +158,7 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
     widest integers; by way of text, all agree.
     """
-    value = _seen(nw.col(f"{VALUE} {number}"), dtype, frame)
+    value = nw.col(f"{VALUE} {number}")
     in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
     if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
         value = value.cast(nw.String)
@@ -167,7 +167,8 @@ def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
 
 def _seen(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
     """A column, each value of which is looked at. DuckDB believes a Parquet file's smallest and largest value, which do
-    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice."""
+    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice. (That takes
+    time. What is counted goes without: NaN shows in what comes out, see :func:`equinoise.counting.read_codes`.)"""
     if not (frame.implementation.is_duckdb() and dtype.is_float()):
         return value
     return nw.when(~value.is_null()).then(value)
