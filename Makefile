@@ -36,6 +36,7 @@ reproduce: $(INSTALLED)
 
 # The site is in build/site. A warning is an error, and so is anything that a page would load from the network.
 docs: $(DOCS)
+	$(BIN)/python -m pytest tests/docs -n 0
 	$(BIN)/python -m docs_build.assemble
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	$(BIN)/python -m docs_build.check build/site

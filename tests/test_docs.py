@@ -110,14 +110,6 @@ def test_marks_are_filled_and_other_pages_stay():
         assert mark in (ROOT / "docs" / "reference" / page).read_text()
 
 
-def test_docstrings_lose_roles_and_keep_sessions_as_code():
-    pytest.importorskip("griffe", reason="of the extra 'docs'")
-    from docs_build.docstrings import for_page
-
-    text = "Like :func:`optimize`.\n\n>>> a = [1][:1]\n>>> a\n[1]\n\nMore."
-    assert for_page(text) == "Like `optimize`.\n\n```pycon\n>>> a = [1][:1]\n>>> a\n[1]\n```\n\nMore."
-
-
 @pytest.mark.parametrize(
     ("name", "text", "found"),
     [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -34,7 +34,7 @@ def check_draws(draws: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Mechanism(Shown, ABC):
+class Mechanism(Shown):
     """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
 
     ``budget``, if there is one, is for all draws that are allowed together. Make one with :func:`equinoise.optimize`,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any
 
 from equinoise.errors import BadInput
@@ -10,11 +11,12 @@ if TYPE_CHECKING:
     from equinoise.mechanism import Mechanism
 
 
-class Shown:
+class Shown(ABC):
     """What can be looked at. Pictures are Altair charts; each is worked out from the data and as secret as the data."""
 
+    @abstractmethod
     def _shown_mechanism(self) -> Mechanism:
-        raise NotImplementedError
+        """What the pictures are of."""
 
     def _repr_html_(self) -> str:
         from equinoise.figures.summary import summary_html
