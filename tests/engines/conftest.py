@@ -14,19 +14,12 @@ from pathlib import Path
 import pytest
 
 from equinoise.engines import connect
+from tests.no_skips import pytest_runtest_makereport  # noqa: F401
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["PYSPARK_PYTHON"] = sys.executable
 NAMES = ["duckdb", "dask", "spark"]
 SECONDS_TO_START = 180
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    if report.skipped:
-        report.outcome, report.longrepr = "failed", f"{item.nodeid} was skipped: here, a skip is a failure."
-    return report
 
 
 def pytest_collection_modifyitems(items):
