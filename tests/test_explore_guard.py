@@ -53,6 +53,14 @@ def test_the_token_is_exchanged_once_for_a_strict_cookie(tmp_path):
         assert first.ask("GET", "/")[0] == 200
 
 
+def test_pages_of_the_guard_ask_for_no_icon(tmp_path):
+    """A browser looks for one where no cookie is sent, and complains of the refusal: on some visits, not on all."""
+    with exploring(tmp_path) as explorer:
+        for path in ("/?token=wrong", "/", f"/?token={explorer.guard.token}"):
+            page = Visitor(explorer).ask("GET", path, headers={"Accept": "text/html"})[2].decode()
+            assert '<link rel="icon" href="data:,">' in page
+
+
 def test_what_a_browser_tells_other_servers_of_this_computer_opens_nothing(explorer, visitor):
     """They are sent the cookies of all of the host, if a page of theirs is visited; not those of a folder."""
     thief = Visitor(explorer, visitor.again)
@@ -151,10 +159,8 @@ def test_only_the_first_visit_may_come_from_another_page(tmp_path):
             "GET", f"/?token={explorer.guard.token}", headers={"Sec-Fetch-Site": "cross-site"}
         )
         assert status == 200
-        # the page moves on by itself, as the same site
-        assert (
-            f'content="0; url={explorer.guard.home}"' in body.decode()
-        )  # the page moves on by itself, as the same site
+        moves_on = f'content="0; url={explorer.guard.home}"'  # by itself, as the same site
+        assert moves_on in body.decode()
         assert "location" not in headers
 
 

@@ -2,23 +2,15 @@
 
 import json
 import signal
-import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, watched, worked_out
+from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, wait_until, watched, worked_out
 
 FIGURES = ("distribution", "noise", "losses", "cost")
-
-
-def wait_until(true, what, seconds=120):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"waited too long for {what}"
-        time.sleep(0.05)
 
 
 def test_a_whole_release(page, run, folder):
@@ -72,24 +64,24 @@ def test_a_whole_release(page, run, folder):
 
 
 def test_it_looks_as_it_should_in_light_in_dark_and_on_a_phone(page):
-    seen = {}
+    def as_wide_as_its_place(figure):
+        place = page.locator(f"#figure-{figure}")
+        box = place.locator(".chart svg").bounding_box()  # none while it is drawn again
+        return box is not None and 250 < box["width"] <= place.bounding_box()["width"] + 1
+
+    def has_colours(figure, scheme):
+        seen = colours(page, page.locator(f"#figure-{figure} .chart").screenshot())
+        return seen["other"] > 0.01 and (seen["light"] < 0.3 if scheme == "dark" else seen["light"] > 0.8)
+
     for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
-        page.wait_for_timeout(500)  # charts follow the width of their place
-        assert fits(page), f"something sticks out in {name}"
-        page.screenshot(path=PICTURES / f"page-{name}.png", full_page=True)
+        wait_until(f"nothing to stick out in {name}", fits, page)
         for figure in FIGURES:
-            chart = page.locator(f"#figure-{figure} .chart")
-            assert chart.get_attribute("aria-label")
-            box = chart.locator("svg").bounding_box()
-            assert box["width"] > 250
-            assert box["width"] <= page.locator(f"#figure-{figure}").bounding_box()["width"] + 1
-            seen[name, figure] = colours(page, chart.screenshot())
-            assert seen[name, figure]["other"] > 0.01, f"{figure} is blank in {name}"
-    for figure in FIGURES:
-        assert seen["light", figure]["light"] > 0.8
-        assert seen["dark", figure]["light"] < 0.3
+            assert page.locator(f"#figure-{figure} .chart").get_attribute("aria-label")
+            wait_until(f"{figure} to fit in {name}", as_wide_as_its_place, figure)
+            wait_until(f"{figure} to be drawn in {name}", has_colours, figure, scheme)
+        page.screenshot(path=PICTURES / f"page-{name}.png", full_page=True)
 
 
 def test_the_report_looks_as_it_should(page):
@@ -100,15 +92,15 @@ def test_the_report_looks_as_it_should(page):
         page.get_by_role("link", name="Open the report").click()
     report = opened.value
     report.wait_for_selector("svg.marks")
-    brightness = {}
+
+    def looks_right(picture, scheme):
+        light = colours(report, report.screenshot(path=PICTURES / picture, full_page=True))["light"]
+        return fits(report) and (light < 0.4 if scheme == "dark" else light > 0.8)
+
     for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
         report.set_viewport_size(size)
         report.emulate_media(color_scheme=scheme)
-        report.wait_for_timeout(500)
-        assert fits(report), f"something sticks out in {name}"
-        brightness[name] = colours(report, report.screenshot(path=PICTURES / f"report-{name}.png", full_page=True))
-    assert brightness["light"]["light"] > 0.8
-    assert brightness["dark"]["light"] < 0.4
+        wait_until(f"the report to fit and to have its colours in {name}", looks_right, f"report-{name}.png", scheme)
 
 
 def test_charts_and_numbers_move_with_every_setting(page):
@@ -195,7 +187,7 @@ def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
     own = processes(explorer.process.pid) - before
     assert own
     other.close()
-    wait_until(lambda: not own & processes(explorer.process.pid), "its worker to end")
+    wait_until("its worker to end", lambda: not own & processes(explorer.process.pid))
     assert page.locator("#promise").inner_text().startswith("Fixed-noise tier")
 
 
@@ -256,7 +248,7 @@ def test_numbers_are_behind_every_figure(page):
     for figure in FIGURES:
         details = page.locator(f"#figure-{figure} details")
         details.locator("summary").click()
-        assert details.locator("tbody tr").count() > 3
+        expect(details.locator("tbody tr").nth(3)).to_be_visible()  # the table comes after the click
     released = page.locator("#figure-distribution td:nth-child(4)").all_inner_texts()
     assert sum(map(float, released)) == pytest.approx(1, abs=1e-3)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fits
+from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fits, wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,6 +29,7 @@ def opened(browser, site):
 
     def open_page(name, viewport=WIDE, colour="light"):
         window = browser.new_context(viewport=viewport, color_scheme=colour)
+        window.set_default_timeout(120_000)
         windows.append(window)
         window.on("console", lambda message: said.append(f"{message.type}: {message.text}"))
         window.on("weberror", lambda error: said.append(f"error: {error.error}"))
@@ -54,7 +55,7 @@ def test_every_page_opens_from_disk_and_asks_for_nothing_else(opened, site):
         broken = page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)")
         assert broken == []
         page.set_viewport_size(PHONE)
-        assert fits(page), f"{name} sticks out of a phone"
+        wait_until(f"{name} not to stick out of a phone", fits, page)
         page.set_viewport_size(WIDE)
 
 

@@ -154,7 +154,9 @@ def too_long(request: Request) -> Response:
 
 
 def _page(title: str, body: str) -> str:
-    return f'<!DOCTYPE html><html lang="en"><meta charset="utf-8"><title>{title}</title>{body}</html>'
+    """A page of ours that is all there is: with an icon of its own, or the browser asks for one and is refused."""
+    head = f'<meta charset="utf-8"><title>{title}</title><link rel="icon" href="data:,">'
+    return f'<!DOCTYPE html><html lang="en">{head}{body}</html>'
 
 
 def _same(given: str, expected: str) -> bool:
