@@ -18,7 +18,8 @@ from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
-from equinoise.pipeline import check_unit, count_everyone, open_columns
+from equinoise.people import count_everyone, open_columns
+from equinoise.pipeline import check_unit
 from equinoise.procedure import check_epsilon, make_solver
 from equinoise.solvers import Round
 from equinoise.utility import named

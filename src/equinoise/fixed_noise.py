@@ -9,9 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from equinoise import storage
 from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import Certificate, certify
+from equinoise.documents import ProfileDocument
 from equinoise.draws import RandomBytes, draw_cells
 from equinoise.errors import BadInput, at_most
 from equinoise.grid import Floats, Ints
@@ -117,7 +117,7 @@ class FixedNoise(Mechanism):
         return {"cells": places, "weights": game.weights(profile), "delta": game.delta, "order": game.order}
 
     @classmethod
-    def from_document(cls, document: storage.ProfileDocument, weights: Ints, shared: dict[str, Any]) -> Self:
+    def from_document(cls, document: ProfileDocument, weights: Ints, shared: dict[str, Any]) -> Self:
         """As saved; whether it is certified is another question."""
         return cls(
             noise=document.noise,

@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines, storage
+from equinoise import baselines
 from equinoise.accounting import Accountant
 from equinoise.certificate import Certificate
+from equinoise.documents import JointDocument
 from equinoise.draws import RandomBytes, draw_rows
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Ints
@@ -33,7 +34,7 @@ class JointFixedNoise(FixedNoise):
         return {"cells": game.histogram.cells[places], "weights": np.concatenate(game.factors(profile), axis=1)}
 
     @classmethod
-    def _of_document(cls, document: storage.JointDocument) -> dict[str, Any]:
+    def _of_document(cls, document: JointDocument) -> dict[str, Any]:
         return {"scales": tuple(tuple(choice) for choice in document.scales), "weight_total": document.weight_total}
 
     def _own(self) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import numpy as np
 from equinoise import baselines, storage
 from equinoise.accounting import Budget
 from equinoise.certificate import Certificate
+from equinoise.documents import JointDocument, UnitDocument, WorstCaseDocument
 from equinoise.draws import MOST_DRAWS, RandomBytes
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
 from equinoise.grid import Axis, Floats, Grid, Ints
@@ -103,11 +104,11 @@ class Mechanism(Shown):
             "settings": document.settings.model_dump(exclude_unset=True),
             "ledger": Ledger(document.draws, digest, path),
         }
-        if isinstance(document, storage.WorstCaseDocument):
+        if isinstance(document, WorstCaseDocument):
             return WorstCase.from_document(document, shared)
-        if isinstance(document, storage.JointDocument):
+        if isinstance(document, JointDocument):
             return JointFixedNoise.from_document(document, weights, shared)
-        if isinstance(document, storage.UnitDocument):
+        if isinstance(document, UnitDocument):
             return UnitFixedNoise.from_document(document, weights, shared)
         return FixedNoise.from_document(document, weights, shared)
 

@@ -2,32 +2,26 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from equinoise import counting, counting_units
+from equinoise import counting_units, shortfall
 from equinoise.choice import Choice, choose
-from equinoise.engines import Engine, engine_for
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check, one_of
+from equinoise.engines import engine_for
+from equinoise.errors import BadInput, check, one_of
 from equinoise.fixed_noise import FixedNoise, Measured
-from equinoise.game import Game, always_protecting_scale, self_protecting_scale
-from equinoise.grid import Axis, Grid, Histogram, JointHistogram
+from equinoise.grid import Histogram, JointHistogram
 from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.mechanism import Mechanism
-from equinoise.privacy import PURE
+from equinoise.people import Bounds, count_everyone, open_columns
 from equinoise.procedure import Procedure
-from equinoise.solvers import Round, Solution
-from equinoise.solvers.least_epsilon import least_epsilon
-from equinoise.solvers.solution import AnyGame
+from equinoise.solvers import Round
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
 from equinoise.watching import watched
 from equinoise.worst_case import WorstCase
-
-Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
 SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-rows one)"
 
@@ -129,14 +123,14 @@ def optimize(
     if isinstance(counted, JointHistogram):
         found = procedure.solve_jointly(counted, progress)
         if found.protected < counted.people:
-            raise _not_everyone_by_best_response(found)
+            raise shortfall.by_best_response(found)
         return JointFixedNoise.from_solution(found, draws=draws, budget=procedure.budget, settings=settings)
     if isinstance(counted, UnitHistogram):
         check(guarantee == "fixed-noise", "guarantee", f"'fixed-noise' {SEVERAL_ROWS}", guarantee)
         check(start is None, "start", f"left out {SEVERAL_ROWS}", "a profile")
         ended = procedure.solve_units(counted, progress)
         if ended.protected < counted.people:
-            raise _not_everyone_by_best_response(ended)
+            raise shortfall.by_best_response(ended)
         return UnitFixedNoise.from_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
     return make_from(
         counted, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
@@ -165,7 +159,7 @@ def make_from(
         return FixedNoise.from_solution(chosen.solution, draws=draws, measured=measured, settings=settings)
     solution = procedure.solve(histogram, start=start, progress=progress)
     if solution.protected < histogram.people:
-        raise _not_everyone(solution, procedure.scales, progress)
+        raise shortfall.not_everyone(solution, procedure.scales, progress)
     return FixedNoise.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
 
 
@@ -215,165 +209,3 @@ def check_unit(unit: Any, unit_rows: str) -> None:
     check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
     check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
     check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
-
-
-def open_columns(
-    data: Any,
-    column: str | Sequence[str] | None,
-    bounds: Bounds,
-    *,
-    bins: int,
-    padding_epsilon: float,
-    percentile: float,
-    engine: Engine | None = None,
-    unit: str | None = None,
-) -> tuple[counting.Rows, Grid]:
-    """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
-    rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
-    if unit in rows.columns:
-        raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
-    given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
-    if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
-        raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
-    strange = next((name for name in given if name not in rows.columns), None)
-    if strange is not None:
-        raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
-    axes = []
-    for number, name in enumerate(rows.columns):
-        own = given.get(name)
-        low, high = counting.find_bounds(rows, number) if own is None else _two_numbers(own)
-        axes.append(Axis.padded(name, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile))
-    return rows, Grid(tuple(axes))
-
-
-def count_people(rows: counting.Rows, axis: Axis, *, missing: str, outside: str, least: int = 2) -> Histogram:
-    """The histogram, if there is a distribution in it to release; ``least`` is 1 where nothing is ever compared."""
-    histogram = counting.count(rows, axis, missing=missing, outside=outside)
-    check_people(histogram, least)
-    return histogram
-
-
-def count_people_jointly(rows: counting.Rows, grid: Grid, *, missing: str, outside: str) -> JointHistogram:
-    """The same for several columns."""
-    histogram = counting.count_jointly(rows, grid.axes, missing=missing, outside=outside)
-    _check_size(histogram.people, len(histogram.counts), f"Columns {grid.name} have")
-    return histogram
-
-
-def count_everyone(
-    rows: counting.Rows, grid: Grid, *, missing: str, outside: str, least: int = 2, unit_rows: str = "all"
-) -> Histogram | JointHistogram | UnitHistogram:
-    """People per cell, or per bag of cells where someone has several rows."""
-    several = len(grid.axes) > 1
-    if not rows.kept:
-        if several:
-            return count_people_jointly(rows, grid, missing=missing, outside=outside)
-        return count_people(rows, grid.axis, missing=missing, outside=outside, least=least)
-    if unit_rows == "one" or several:
-        if unit_rows != "one":
-            raise BadInput(
-                "With several columns, one row of each person can be used: say --unit-rows one (in Python, "
-                "unit_rows='one')."
-            )
-        joint = counting_units.people_once(rows, grid.axes, missing=missing, outside=outside)
-        has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
-        _check_size(joint.people, len(joint.counts), has, least, units=True)
-        return joint if several else joint.of_column(0)
-    everyone = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
-    occupied = int(np.count_nonzero(everyone.by_row.counts))
-    _check_size(everyone.people, occupied, f"Column {grid.name} has", least, units=True)
-    return everyone.by_row if everyone.single else everyone
-
-
-def _two_numbers(bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = bounds
-        return low + 0.0, high + 0.0
-    except (TypeError, ValueError):
-        check(False, "bounds", "two numbers, (low, high)", bounds)
-        raise
-
-
-def check_people(histogram: Histogram, least: int = 2) -> None:
-    """Refuse a histogram without a distribution in it to release."""
-    occupied = int(np.count_nonzero(histogram.counts))
-    _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
-
-
-def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: bool = False) -> None:
-    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
-    if people < least == 1:
-        raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
-    if least == 1:
-        return
-    if people < 2:
-        values = "usable values of 1 person" if units and people else f"{people} usable value{'s' * (people != 1)}"
-        raise BadInput(
-            f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
-        )
-    if occupied == 1:
-        name = has.rsplit(" ", 1)[0].replace("Column", "column")
-        raise BadInput(
-            f"All {people:,} values of {name} fall in one bin: there is no distribution to release. If they are not "
-            "all equal, use narrower bounds or more bins."
-        )
-
-
-def _not_everyone_by_best_response(solution: Solution[Any]) -> PromiseNotMet:
-    game: AnyGame = solution.game
-    left_out = game.people - solution.protected
-    return PromiseNotMet(
-        f"Best response does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} "
-        f"people are left unprotected. The least epsilon seen that protects everyone is "
-        f"{at_most(solution.least_epsilon)}; larger scales or wider bins may do with less.",
-        unprotected=left_out,
-        people=game.people,
-        least_epsilon=solution.least_epsilon if math.isfinite(solution.least_epsilon) else None,
-    )
-
-
-def _not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], None] | None) -> PromiseNotMet:
-    game = solution.game
-    left_out = game.people - solution.protected
-    if game.condition.kind != PURE:
-        return PromiseNotMet(
-            f"No start protects everyone: {left_out:,} of {game.people:,} people are left unprotected. Ask for a "
-            "larger epsilon or delta, or offer larger scales.",
-            unprotected=left_out,
-            people=game.people,
-        )
-    least = least_epsilon(solution, progress=progress)
-    theorem = _theorem(game) if game.kernel.noise == "laplace" else None
-    return PromiseNotMet(
-        f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
-        f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon, fixed=scales != 'paper')}"
-        + (f" {_said_of(theorem)}" if theorem else ""),
-        unprotected=left_out,
-        people=game.people,
-        least_epsilon=least.found if math.isfinite(least.found) else None,
-        proven_above=least.proven,
-        theorem=theorem,
-    )
-
-
-def _said_of(theorem: dict[str, Any]) -> str:
-    if theorem["every_profile_protects"]:
-        return "The scales meet the theorem's condition, before rounding."
-    return (
-        f"The scales do not meet the theorem's condition (the smallest is {theorem['smallest_scale']:.3g} of the "
-        f"padded range; from {theorem['always_protecting_scale']:.3g} on, every profile protects everyone)."
-    )
-
-
-def _theorem(game: Game) -> dict[str, Any]:
-    """What the theorem, which is about Laplace noise before rounding, says of the scales."""
-    smallest = game.kernel.scales[0]
-    always = always_protecting_scale(game.people, game.epsilon)
-    infinite = self_protecting_scale(game.people, game.epsilon)
-    return {
-        "smallest_scale": smallest,
-        "always_protecting_scale": always,
-        "self_protecting_scale": infinite if math.isfinite(infinite) else None,
-        "every_profile_protects": smallest >= always,
-        "infinite_scale_protects": smallest >= infinite,
-    }

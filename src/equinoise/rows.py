@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
-import math
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from equinoise.columns import as_float, check_type, find_column, seen, without_objects
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
@@ -23,8 +22,6 @@ from equinoise.sources import Files, check_same, find_files
 
 __all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
 
-TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
-ARROW_INTEGERS = {nw.Int64, nw.UInt64}
 ROWS_TOGETHER = 2**17
 
 
@@ -71,7 +68,7 @@ def open_rows(
     eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
     source = "The dataframe"
     try:
-        return _rows(_without_objects(eager, names).lazy(), names, source, keep)
+        return _rows(without_objects(eager, names).lazy(), names, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:
@@ -89,7 +86,7 @@ def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
 
 def _kept(keep: bool | str, names: list[str], source: str) -> tuple[str, ...]:
     if isinstance(keep, str):
-        return (_find_column(keep, names, source),)
+        return (find_column(keep, names, source),)
     return tuple(names) if keep else ()
 
 
@@ -126,14 +123,14 @@ def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
 
 def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str) -> Rows:
     schema = frame.collect_schema()
-    columns = tuple(_find_column(name, schema.names(), source) for name in names)
+    columns = tuple(find_column(name, schema.names(), source) for name in names)
     for column in columns:
-        _check_type(column, schema[column])
+        check_type(column, schema[column])
     kept = _kept(keep, schema.names(), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
     renamed = _renamed(frame, schema.names(), new)
-    exact = [_as_float(i, schema[column], renamed) for i, column in enumerate(columns)]
-    fields = [_seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
+    exact = [as_float(nw.col(f"{VALUE} {i}"), schema[column], frame) for i, column in enumerate(columns)]
+    fields = [seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
 
 
@@ -152,28 +149,6 @@ def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) ->
     return found
 
 
-def _as_float(number: int, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """The column as the nearest floats, whichever engine it is in.
-
-    Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
-    widest integers; by way of text, all agree.
-    """
-    value = nw.col(f"{VALUE} {number}")
-    in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
-    if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
-        value = value.cast(nw.String)
-    return value.cast(nw.Float64)
-
-
-def _seen(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """A column, each value of which is looked at. DuckDB believes a Parquet file's smallest and largest value, which do
-    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice. (That takes
-    time. What is counted goes without: NaN shows in what comes out, see :func:`equinoise.counting.read_codes`.)"""
-    if not (frame.implementation.is_duckdb() and dtype.is_float()):
-        return value
-    return nw.when(~value.is_null()).then(value)
-
-
 def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
     source = f"The file {str(path)!r}"
     try:
@@ -181,7 +156,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
         source = files.source
         if files.is_text:
             header = header_of(files)
-            columns = tuple(_find_column(name, header, source) for name in names)
+            columns = tuple(find_column(name, header, source) for name in names)
             kept = _kept(keep, header, source)
             frame = nw.from_native(engine.text(files, columns, kept)).lazy()
             return Rows(frame, columns, source, True, kept)
@@ -199,70 +174,11 @@ def _parquet_columns(
     """The columns to count and those to read, which must have the same types in all the files."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
-    columns = tuple(_find_column(name, list(schemas[0]), files.source) for name in names)
+    columns = tuple(find_column(name, list(schemas[0]), files.source) for name in names)
     wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
     read = tuple(name for name in schemas[0] if name in wanted)  # in their own order, which the engine's frame has too
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     return columns, read
-
-
-def _find_column(column: str | None, names: list[str], source: str) -> str:
-    if column is None:
-        if len(names) == 1:
-            return names[0]
-        raise BadInput(f"{source} has {len(names)} columns: name one of {_listed(names)}.")
-    if column in names:
-        return column
-    separator = next((mark for mark in ";\t|," if len(names) == 1 and mark in names[0]), None)
-    if separator is not None:
-        raise BadInput(
-            f"{source} seems to be separated by {separator!r}. Separate the fields of a .csv file by commas and "
-            "those of a .tsv file by tabs."
-        )
-    lowered = {name.lower(): name for name in names}
-    near = [lowered[n] for n in difflib.get_close_matches(column.lower(), lowered, n=3, cutoff=0.5)]
-    hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
-    raise BadInput(f"{source} has no column {column!r}. {hint}")
-
-
-def _listed(names: list[str]) -> str:
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
-
-
-def _check_type(column: str, dtype: Any) -> None:
-    if dtype.is_numeric():
-        return
-    what = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
-    kind = what.get(type(dtype).__name__, f"values of type {dtype}")
-    raise _no_numbers(column, kind)
-
-
-def _no_numbers(column: str, kind: str) -> BadInput:
-    return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
-
-
-def _without_objects(frame: Any, names: list[str | None]) -> Any:
-    """In pandas, decimals are Python objects; make them floats, and say what other objects are."""
-    if not frame.implementation.is_pandas():
-        return frame
-    wanted = frame.columns if names == [None] and len(frame.columns) == 1 else names
-    for column in wanted:
-        if column in frame.columns and frame[column].to_native().dtype == object:
-            frame = frame.with_columns(_from_objects(frame[column]))
-    return frame
-
-
-def _from_objects(column: Any) -> Any:
-    import pandas as pd
-
-    series = column.to_native()
-    kind = pd.api.types.infer_dtype(series, skipna=True)
-    if kind not in {"decimal", "floating", "integer", "mixed-integer-float", "empty"}:
-        known = {"boolean": "yes/no values", "date": "dates", "datetime": "dates", "string": "text"}
-        raise _no_numbers(column.name, known.get(kind, f"Python objects ({kind})"))
-    floats = [math.nan if lost else float(value) for value, lost in zip(series, series.isna(), strict=True)]
-    return nw.from_native(pd.Series(floats, index=series.index, name=series.name, dtype="float64"), series_only=True)
 
 
 def collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import storage
 from equinoise.accounting import Accountant
 from equinoise.certificate import Certificate, certify
+from equinoise.documents import UnitDocument
 from equinoise.draws import RandomBytes, draw_units
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Ints
@@ -36,7 +36,7 @@ class UnitFixedNoise(FixedNoise):
         return {"cells": np.array([bag[0][0] for bag in bags]), "weights": game.weights(profile), "bags": bags}
 
     @classmethod
-    def _of_document(cls, document: storage.UnitDocument) -> dict[str, Any]:
+    def _of_document(cls, document: UnitDocument) -> dict[str, Any]:
         bags = tuple(tuple((cell, times) for cell, times in bag) for bag in document.bags)
         return {**super()._of_document(document), "bags": bags}
 

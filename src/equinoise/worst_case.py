@@ -10,10 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise import storage
 from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.baselines import cells_within
 from equinoise.certificate import Certificate, certify_bounded_range, certify_monotone
+from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Grid, Histogram, Ints
@@ -93,7 +93,7 @@ class WorstCase(Mechanism):
         return made
 
     @classmethod
-    def from_document(cls, document: storage.WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
+    def from_document(cls, document: WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
         """As saved; whether it is certified is another question."""
         rule = document.rule
         return cls(

@@ -9,7 +9,8 @@ from typing import Any
 from equinoise.errors import BadInput, check
 from equinoise.explore.counted import Counted
 from equinoise.mechanism import Mechanism
-from equinoise.pipeline import check_guarantee, check_people, make_from, settings_of
+from equinoise.people import check_people
+from equinoise.pipeline import check_guarantee, make_from, settings_of
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round
 

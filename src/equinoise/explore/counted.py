@@ -12,7 +12,7 @@ from equinoise import counting
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, NotPublicWarning, check, is_whole
 from equinoise.grid import MOST_BINS, Axis, Histogram
-from equinoise.pipeline import open_columns
+from equinoise.people import open_columns
 
 BINS = (26, 51, 101, 201, 401)
 """Numbers of bins on offer, where nobody names others."""

@@ -1,0 +1,109 @@
+"""From data to people per cell: the columns and their grid, everyone counted on it, and refusals of too few."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from equinoise import counting, counting_units
+from equinoise.engines import Engine
+from equinoise.errors import BadInput, check
+from equinoise.grid import Axis, Grid, Histogram, JointHistogram
+from equinoise.units import UnitHistogram
+
+Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
+
+
+def open_columns(
+    data: Any,
+    column: str | Sequence[str] | None,
+    bounds: Bounds,
+    *,
+    bins: int,
+    padding_epsilon: float,
+    percentile: float,
+    engine: Engine | None = None,
+    unit: str | None = None,
+) -> tuple[counting.Rows, Grid]:
+    """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
+    rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
+    if unit in rows.columns:
+        raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
+    given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
+    if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
+        raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
+    strange = next((name for name in given if name not in rows.columns), None)
+    if strange is not None:
+        raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
+    axes = []
+    for number, name in enumerate(rows.columns):
+        own = given.get(name)
+        low, high = counting.find_bounds(rows, number) if own is None else _two_numbers(own)
+        axes.append(Axis.padded(name, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile))
+    return rows, Grid(tuple(axes))
+
+
+def _two_numbers(bounds: Any) -> tuple[float, float]:
+    try:
+        low, high = bounds
+        return low + 0.0, high + 0.0
+    except (TypeError, ValueError):
+        check(False, "bounds", "two numbers, (low, high)", bounds)
+        raise
+
+
+def count_everyone(
+    rows: counting.Rows, grid: Grid, *, missing: str, outside: str, least: int = 2, unit_rows: str = "all"
+) -> Histogram | JointHistogram | UnitHistogram:
+    """People per cell, or per bag of cells where someone has several rows, if there is a distribution in it to release;
+    ``least`` is 1 where nothing is ever compared."""
+    several = len(grid.axes) > 1
+    if not rows.kept:
+        if several:
+            together = counting.count_jointly(rows, grid.axes, missing=missing, outside=outside)
+            _check_size(together.people, len(together.counts), f"Columns {grid.name} have")
+            return together
+        histogram = counting.count(rows, grid.axis, missing=missing, outside=outside)
+        check_people(histogram, least)
+        return histogram
+    if several and unit_rows == "all":
+        raise BadInput(
+            "With several columns, one row of each person can be used: say --unit-rows one (in Python, "
+            "unit_rows='one')."
+        )
+    if unit_rows == "one":
+        joint = counting_units.people_once(rows, grid.axes, missing=missing, outside=outside)
+        has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
+        _check_size(joint.people, len(joint.counts), has, least, units=True)
+        return joint if several else joint.of_column(0)
+    everyone = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
+    occupied = int(np.count_nonzero(everyone.by_row.counts))
+    _check_size(everyone.people, occupied, f"Column {grid.name} has", least, units=True)
+    return everyone.by_row if everyone.single else everyone
+
+
+def check_people(histogram: Histogram, least: int = 2) -> None:
+    """Refuse a histogram without a distribution in it to release."""
+    occupied = int(np.count_nonzero(histogram.counts))
+    _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
+
+
+def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: bool = False) -> None:
+    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
+    if people < least == 1:
+        raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
+    if least == 1:
+        return
+    if people < 2:
+        values = "usable values of 1 person" if units and people else f"{people} usable value{'s' * (people != 1)}"
+        raise BadInput(
+            f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
+        )
+    if occupied == 1:
+        name = has.rsplit(" ", 1)[0].replace("Column", "column")
+        raise BadInput(
+            f"All {people:,} values of {name} fall in one bin: there is no distribution to release. If they are not "
+            "all equal, use narrower bounds or more bins."
+        )
