@@ -78,20 +78,12 @@ class FixedNoise(Mechanism):
     ) -> Self:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
-        made = cls.unchecked(solution, draws=draws, budget=budget, measured=measured, settings=settings)
+        made = cls.unchecked(solution, draws=int(draws), budget=budget, measured=measured, settings=settings)
         made._require_certificate()
         return made
 
     @classmethod
-    def unchecked(
-        cls,
-        solution: Solution[Any],
-        *,
-        draws: int = 1,
-        budget: Budget | None = None,
-        measured: Measured | None = None,
-        settings: dict[str, Any] | None = None,
-    ) -> Self:
+    def unchecked(cls, solution: Solution[Any], *, settings: dict[str, Any] | None = None, **asked: Any) -> Self:
         """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
         game = solution.game
         places, scales = game.groups(solution.profile)
@@ -101,14 +93,12 @@ class FixedNoise(Mechanism):
             scales=game.kernel.scales,
             weight_total=game.kernel.total,
             epsilon=float(game.epsilon),
-            draws=int(draws),
             scale_indices=scales,
             people=solution.profile[places, scales],
-            budget=budget,
-            measured=measured,
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
             **cls._of_game(game, solution.profile, places),
+            **{"draws": 1, **asked},
         )
 
     @classmethod

@@ -37,6 +37,23 @@ def check_players(epsilon: float, people: int) -> None:
         )
 
 
+def checked(profile: Ints, counts: Ints, scales: int, place: str) -> Ints:
+    """A profile as an integer table: for every place and scale, how many of the people there use it."""
+    profile, shape = np.asarray(profile), (len(counts), scales)
+    if profile.shape != shape or not np.issubdtype(profile.dtype, np.integer):
+        raise BadInput(f"A profile of this game is a table of {shape[0]} x {shape[1]} whole numbers.")
+    if (profile < 0).any() or not np.array_equal(profile.sum(axis=1), counts):
+        raise BadInput(f"A profile must give every person of every {place} exactly one scale.")
+    return profile.astype(np.int64)
+
+
+def everyone_at_largest(counts: Ints, scales: int) -> Ints:
+    """The profile with everyone at the largest scale."""
+    profile = np.zeros((len(counts), scales), dtype=np.int64)
+    profile[:, -1] = counts
+    return profile
+
+
 @dataclass(frozen=True)
 class Payoff:
     """People protected, and the utility between 0 and 1 added to them; compared in that order."""
@@ -115,19 +132,11 @@ class Game:
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
-        profile = np.asarray(profile)
-        shape = (self.histogram.grid.cells, len(self.kernel.scales))
-        if profile.shape != shape or not np.issubdtype(profile.dtype, np.integer):
-            raise BadInput(f"A profile of this game is a table of {shape[0]} x {shape[1]} whole numbers.")
-        if (profile < 0).any() or not np.array_equal(profile.sum(axis=1), self.histogram.counts):
-            raise BadInput("A profile must give every person of every cell exactly one scale.")
-        return profile.astype(np.int64)
+        return checked(profile, self.histogram.counts, len(self.kernel.scales), "cell")
 
     def largest_scale_profile(self) -> Ints:
         """Everyone at the largest scale: the start that protects everyone, where there is a simple one."""
-        profile = np.zeros((self.histogram.grid.cells, len(self.kernel.scales)), dtype=np.int64)
-        profile[:, -1] = self.histogram.counts
-        return profile
+        return everyone_at_largest(self.histogram.counts, len(self.kernel.scales))
 
     def weights(self, profile: Ints) -> Ints:
         """The row of whole numbers of every occupied pair, in the order of :meth:`groups`."""

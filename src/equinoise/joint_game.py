@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.errors import BadInput
-from equinoise.game import Payoff, check_players
+from equinoise.game import Payoff, check_players, checked, everyone_at_largest
 from equinoise.grid import Floats, Ints, JointHistogram
 from equinoise.joint_groups import Exposed, Groups, laid_out
 from equinoise.joint_noise import JointKernel
@@ -81,18 +81,11 @@ class JointGame:
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
-        profile, shape = np.asarray(profile), (len(self.counts), self.choices)
-        if profile.shape != shape or not np.issubdtype(profile.dtype, np.integer):
-            raise BadInput(f"A profile of this game is a table of {shape[0]} x {shape[1]} whole numbers.")
-        if (profile < 0).any() or not np.array_equal(profile.sum(axis=1), self.histogram.counts):
-            raise BadInput("A profile must give every person of every cell exactly one scale.")
-        return profile.astype(np.int64)
+        return checked(profile, self.histogram.counts, self.choices, "cell")
 
     def largest_scale_profile(self) -> Ints:
         """Everyone at the largest scale: the start that protects everyone, where there is a simple one."""
-        profile = np.zeros((len(self.counts), self.choices), dtype=np.int64)
-        profile[:, -1] = self.histogram.counts
-        return profile
+        return everyone_at_largest(self.histogram.counts, self.choices)
 
     def groups(self, profile: Ints) -> tuple[Ints, Ints]:
         """The occupied (row of the profile, scale) pairs, cell by cell."""

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from equinoise.draws import MOST
 from equinoise.equilibrium import ROUNDING, Outermost
 from equinoise.errors import BadInput, check
-from equinoise.game import Payoff, check_players
+from equinoise.game import Payoff, check_players, checked, everyone_at_largest
 from equinoise.grid import Floats, Ints
 from equinoise.metrics import kl
 from equinoise.noise import Kernel
@@ -100,18 +100,11 @@ class UnitGame:
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
-        profile, shape = np.asarray(profile), self.rows.shape[:2]
-        if profile.shape != shape or not np.issubdtype(profile.dtype, np.integer):
-            raise BadInput(f"A profile of this game is a table of {shape[0]} x {shape[1]} whole numbers.")
-        if (profile < 0).any() or not np.array_equal(profile.sum(axis=1), self.histogram.counts):
-            raise BadInput("A profile must give every person of every bag exactly one scale.")
-        return profile.astype(np.int64)
+        return checked(profile, self.histogram.counts, len(self.kernel.scales), "bag")
 
     def largest_scale_profile(self) -> Ints:
         """Everyone at the largest scale: the start that protects everyone, where there is a simple one."""
-        profile = np.zeros(self.rows.shape[:2], dtype=np.int64)
-        profile[:, -1] = self.histogram.counts
-        return profile
+        return everyone_at_largest(self.histogram.counts, len(self.kernel.scales))
 
     def groups(self, profile: Ints) -> tuple[Ints, Ints]:
         """The occupied (bag, scale) pairs, bag by bag."""

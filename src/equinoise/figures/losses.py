@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ import numpy as np
 from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
-from equinoise.figures.shares import edges, per_bin, places
+from equinoise.figures.pairs import Pair
+from equinoise.figures.shares import per_bin, places
 from equinoise.figures.ticks import log_domain, log_ticks, plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis
@@ -24,6 +24,14 @@ HARDEST = 10
 MOST_ROWS = 3
 """Of one person, that are listed."""
 
+PAIR = Pair(
+    "loss",
+    "who",
+    (WORST, AVERAGE),
+    (theme.COLOURS[theme.LAPLACE], theme.COLOURS[theme.RELEASED]),
+    ("diamond", "circle"),
+)
+
 
 def losses(mechanism: Mechanism) -> Figure:
     """The worst and the average loss of the people in each bin, against what one draw is to stay within."""
@@ -32,29 +40,19 @@ def losses(mechanism: Mechanism) -> Figure:
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
         occupied, people, means, largest = per_bin(bins, mechanism.groups()[1][groups], each[groups])
-        at, middles = edges(axis), axis.midpoints()
-        rows = [
-            (float(at[b]), float(at[b + 1]), many, worst, mean)
-            for b, many, worst, mean in zip(
-                occupied.tolist(), people.tolist(), largest.tolist(), means.tolist(), strict=True
-            )
-        ]
-        points = [
-            {"value": float(middles[b]), "low": low, "high": high, "people": many, "what": what, "loss": value}
-            for b, (low, high, many, *pair) in zip(occupied.tolist(), rows, strict=True)
-            for what, value in zip((WORST, AVERAGE), pair, strict=True)
-            if 0 < value < math.inf
-        ]
-        panels.append(_points(points, axis.label, line_of(mechanism), number))
+        rows = PAIR.rows(axis, occupied, people, largest, means)
+        drawable = [point for point in PAIR.points(rows) if point["loss"] > 0]  # the scale is logarithmic
+        panels.append(_points(drawable, axis.label, line_of(mechanism), number))
         table += [(*((axis.label,) if several else ()), *row) for row in rows]
-    header = (*(("column",) if several else ()), "from", "to", "people", WORST, AVERAGE)
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
     words = f"Half of the people are within {at_most(shares['0.5'])}, everyone within {at_most(shares['1'])}."
     infinite = int(mechanism.groups()[1][np.isinf(each)].sum())
     if infinite:
         words += f" For {infinite:,} people the loss is infinite, and not drawn."
-    return Figure("losses", title, _caption(mechanism), words, tuple(panels), header, table)
+    return Figure(
+        "losses", title, _caption(mechanism), words, tuple(panels), PAIR.header(len(mechanism.grid.axes)), table
+    )
 
 
 def line_of(mechanism: Mechanism) -> float | None:
@@ -79,23 +77,9 @@ def _caption(mechanism: Mechanism) -> str:
 
 def _points(points: list[dict[str, Any]], name: str, line: float | None, number: int) -> Any:
     alt = altair()
-    names, heights = [WORST, AVERAGE], [point["loss"] for point in points] + ([] if line is None else [line])
-    colours = [theme.COLOURS[theme.LAPLACE], theme.COLOURS[theme.RELEASED]]
-    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
-    tips = [
-        alt.Tooltip("what:N", title="who"), alt.Tooltip("low:Q", title="from", format=".6~g"),
-        alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
-        alt.Tooltip("loss:Q", format=".4~g"),
-    ]  # fmt: skip
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
-        y=alt.Y("loss:Q", title="loss of one draw").scale(type="log", domain=log_domain(heights), nice=False)
-        .axis(values=log_ticks(heights), format="~g"),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
-        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["diamond", "circle"]),
-        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        tooltip=tips,
-    )  # fmt: skip
+    heights = [point["loss"] for point in points] + ([] if line is None else [line])
+    y = alt.Y("loss:Q", title="loss of one draw").scale(type="log", domain=log_domain(heights), nice=False)
+    base, shown = PAIR.drawn(points, name, y.axis(values=log_ticks(heights), format="~g"), number)
     worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
     average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
     layers = [worst.add_params(shown), average]  # of two sizes, so that both are seen where they agree

@@ -6,6 +6,7 @@ from typing import Any
 
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
+from equinoise.figures.pairs import Pair
 from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
 from equinoise.figures.ticks import plain, symlog_ticks
@@ -13,6 +14,10 @@ from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 OWN = "this mechanism"
+
+PAIR = Pair(
+    "noise", "noise of", (OWN, LAPLACE), (theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE]), ("circle", "diamond")
+)
 
 
 def noise(mechanism: Mechanism) -> Figure:
@@ -28,19 +33,8 @@ def _noise(mechanism: FixedNoise) -> Figure:
         noises = noise_of_places(mechanism, number)
         occupied, people, means, _ = per_bin(bins, mechanism.people[groups], noises)
         others = laplace_noise(mechanism, number, occupied)
-        at, middles = edges(axis), axis.midpoints()
-        rows = [
-            (float(at[b]), float(at[b + 1]), many, own, other)
-            for b, many, own, other in zip(
-                occupied.tolist(), people.tolist(), means.tolist(), others.tolist(), strict=True
-            )
-        ]
-        points = [
-            {"value": float(middles[b]), "low": low, "high": high, "people": many, "what": what, "noise": value}
-            for b, (low, high, many, *pair) in zip(occupied.tolist(), rows, strict=True)
-            for what, value in zip((OWN, LAPLACE), pair, strict=True)
-        ]
-        panels.append(_points(points, axis.label, axis.width, number))
+        rows = PAIR.rows(axis, occupied, people, means, others)
+        panels.append(_points(PAIR.points(rows), axis.label, axis.width, number))
         table += [(*((axis.label,) if several else ()), *row) for row in rows]
         average = float(people @ means) / int(people.sum())
         words.append(
@@ -52,30 +46,17 @@ def _noise(mechanism: FixedNoise) -> Figure:
         "the column's units), averaged over them; and how far with the Laplace mechanism. Close to zero the scale is "
         "even, above one bin's width logarithmic."
     )
-    header = (*(("column",) if several else ()), "from", "to", "people", OWN, LAPLACE)
     title = f"Average noise of the people in each bin of {mechanism.grid.name}"
-    return Figure("noise", title, caption, f"{'; '.join(words)}.", tuple(panels), header, table)
+    return Figure(
+        "noise", title, caption, f"{'; '.join(words)}.", tuple(panels), PAIR.header(len(mechanism.grid.axes)), table
+    )
 
 
 def _points(points: list[dict[str, Any]], name: str, width: float, number: int) -> Any:
-    alt = altair()
-    names = [OWN, LAPLACE]
-    colours = [theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE]]
-    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
-    tips = [
-        alt.Tooltip("what:N", title="noise of"), alt.Tooltip("low:Q", title="from", format=".6~g"),
-        alt.Tooltip("high:Q", title="to", format=".6~g"), alt.Tooltip("people:Q", format=","),
-        alt.Tooltip("noise:Q", format=".4~g"),
-    ]  # fmt: skip
-    return alt.Chart(alt.Data(values=points)).mark_point(filled=True, size=55).encode(
-        x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
-        y=alt.Y("noise:Q", title=f"noise ({name})").scale(type="symlog", constant=width)
-        .axis(values=symlog_ticks([point["noise"] for point in points], width), format="~g"),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=colours),
-        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),
-        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        tooltip=tips,
-    ).add_params(shown).properties(height=theme.HEIGHT)  # fmt: skip
+    ticks = symlog_ticks([point["noise"] for point in points], width)
+    y = altair().Y("noise:Q", title=f"noise ({name})").scale(type="symlog", constant=width)
+    chart, shown = PAIR.drawn(points, name, y.axis(values=ticks, format="~g"), number)
+    return chart.mark_point(filled=True, size=55).add_params(shown).properties(height=theme.HEIGHT)
 
 
 def _changes(mechanism: Mechanism) -> Figure:
