@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Coroutine
 from contextlib import aclosing
 from functools import cache
@@ -22,6 +24,7 @@ from equinoise.explore.counted import Counted
 from equinoise.explore.guard import MOST_BODY, NOTHING, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.tabs import Message, Tabs
+from equinoise.figures import javascript
 from equinoise.terminal import finite
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
@@ -44,21 +47,20 @@ class TooLong(Exception):
 
 
 class Library:
-    """What draws charts, made once, when it is first asked for: a second or two, and not in this process, which
-    what makes it would keep from ending."""
+    """What draws charts, made once: a few seconds, and not in this process, which what makes it would keep from
+    ending, nor in a worker, which would have to wait until workers can be started."""
 
-    def __init__(self, tabs: Tabs) -> None:
-        self._tabs = tabs
-        self._made: asyncio.Task[dict[str, dict[str, Any]]] | None = None
+    def __init__(self) -> None:
+        self._made: asyncio.Task[bytes] | None = None
 
-    async def text(self) -> str:
-        """All of the script."""
-        if self._made is None or (self._made.done() and "library" not in self._made.result()):
-            self._made = asyncio.create_task(_heard(self._tabs.once("library", {})))
+    async def script(self) -> bytes:
+        """All of it."""
+        if self._made is None or (self._made.done() and not self._made.result()):
+            self._made = asyncio.create_task(_printed(sys.executable, "-m", javascript.__name__))
         found = await asyncio.shield(self._made)
-        if "library" not in found:
+        if not found:
             raise BadInput("The charts' script could not be made. Load the page again.")
-        return str(found["library"]["script"])
+        return found
 
 
 def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
@@ -70,7 +72,7 @@ def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
     async def file(request: Request) -> Response:
         name = request.path_params["name"]
         if name == "vega.js":
-            return Response(await library.text(), media_type="text/javascript")
+            return Response(await library.script(), media_type="text/javascript")
         if name not in FILES:
             raise HTTPException(404)
         return Response(_file(name), media_type=FILES[name])
@@ -148,6 +150,19 @@ async def _heard(messages: AsyncGenerator[Message]) -> dict[str, dict[str, Any]]
     ended.)"""
     async with aclosing(messages):
         return {kind: message async for kind, message in messages}
+
+
+async def _printed(*command: str) -> bytes:
+    """What a command prints, or nothing if it fails. It ends with whoever waits for it."""
+    nothing, heard = subprocess.DEVNULL, subprocess.PIPE
+    process = await asyncio.create_subprocess_exec(*command, stdin=nothing, stdout=heard, stderr=nothing)
+    try:
+        printed, _ = await process.communicate()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    return printed if process.returncode == 0 else b""
 
 
 async def _unless_left(request: Request, work: Coroutine[Any, Any, Answer]) -> Answer:

@@ -57,7 +57,7 @@ class Explorer:
     def __init__(self, counted: Counted, opened: socket.socket, *, folder: Path) -> None:
         self.port: int = opened.getsockname()[1]
         self.tabs = Tabs(counted, folder)
-        self._library = Library(self.tabs)
+        self._library = Library()
         self.guard = Guard(make_app(counted, self.tabs, self._library), self.port)
         self.address = f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
         self._socket = opened
@@ -78,7 +78,7 @@ class Explorer:
             self._socket.close()
 
     async def _serve(self, ready: Callable[[], None]) -> None:
-        early = asyncio.create_task(self._library.text())  # it is needed with the first visit, and takes a while
+        early = asyncio.create_task(self._library.script())  # it is needed with the first visit, and takes a while
         ready()  # the socket listens already: a visit waits until it is answered
         await self.server.serve(sockets=[self._socket])
         early.cancel()

@@ -102,7 +102,7 @@ class Tabs:
     def __init__(self, counted: Counted, folder: Path) -> None:
         self._counted, self._folder = counted, folder
         self._workers: dict[str, Worker] = {}
-        self._others: set[Worker] = set()
+        self._reporters: set[Worker] = set()
         self._starting = self._reports = 0
         self._numbers = count(1)
         self._ended = False
@@ -141,23 +141,17 @@ class Tabs:
             raise BadInput(f"{MOST_REPORTS} reports are being made already. Wait for one of them.")
         self._reports += 1
         try:
-            async with aclosing(self.once("report", {"name": name})) as messages:
-                async for message in messages:
-                    yield message
+            worker = await _in_thread(self._start)  # of its own: it belongs to no tab
+            self._reporters.add(worker)
+            try:
+                async with aclosing(worker.ask("report", {"name": name})) as messages:
+                    async for message in messages:
+                        yield message
+            finally:
+                self._reporters.discard(worker)
+                worker.end()
         finally:
             self._reports -= 1
-
-    async def once(self, what: str, given: dict[str, Any]) -> AsyncGenerator[Message]:
-        """Something that belongs to no tab, such as a report, done by a process of its own."""
-        worker = await _in_thread(self._start)
-        self._others.add(worker)
-        try:
-            async with aclosing(worker.ask(what, given)) as messages:
-                async for message in messages:
-                    yield message
-        finally:
-            self._others.discard(worker)
-            worker.end()
 
     @property
     def running(self) -> list[int]:
@@ -184,6 +178,6 @@ class Tabs:
     def end(self) -> None:
         """End everything at once."""
         self._ended = True
-        for worker in (*self._workers.values(), *self._others):
+        for worker in (*self._workers.values(), *self._reporters):
             worker.end()
         self._workers.clear()

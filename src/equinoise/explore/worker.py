@@ -19,7 +19,6 @@ from equinoise.explore import shown
 from equinoise.explore.asked import Asked, make
 from equinoise.explore.counted import Counted
 from equinoise.explore.refusals import check_name, refusal
-from equinoise.figures.javascript import javascript
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 
@@ -91,8 +90,4 @@ def _report(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: d
     tell("report", {"html": page})
 
 
-def _library(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:
-    tell("library", {"script": javascript()})
-
-
-JOBS = {"solve": _solve, "save": _save, "report": _report, "library": _library}
+JOBS = {"solve": _solve, "save": _save, "report": _report}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -14,3 +15,7 @@ def javascript() -> str:
     converter: Any = import_module("vl_convert")
     schema = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
     return str(converter.javascript_bundle(vl_version=schema)).replace("</script", "<\\/script")
+
+
+if __name__ == "__main__":
+    sys.stdout.buffer.write(javascript().encode())
