@@ -6,7 +6,6 @@ import http.client
 import json
 import re
 import threading
-import time
 from contextlib import closing, contextmanager
 
 import numpy as np
@@ -36,13 +35,6 @@ def exploring(folder, counted=None):
         explorer.server.handle_exit(2, None)
         thread.join(30)
         assert not thread.is_alive()
-
-
-def wait_until(true, what, seconds=60):
-    end = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < end, f"waited too long for {what}"
-        time.sleep(0.02)
 
 
 class Visitor:

@@ -10,7 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.exploring import LONG, Visitor, wait_until
+from tests.exploring import LONG, Visitor
+from tests.waiting import wait_until
 
 COMMAND = [sys.executable, "-c", "from equinoise.cli import main; main()", "explore"]
 
@@ -63,7 +64,7 @@ def test_ctrl_c_ends_everything(started, which):
     os.killpg(process.pid, which) if which == signal.SIGINT else process.send_signal(which)
     out, err = process.communicate(timeout=60)
     connection.close()
-    wait_until(lambda: nobody_left(process.pid), "its processes to end")
+    wait_until("its processes to end", lambda: nobody_left(process.pid))
     assert out == ""
     assert "Traceback" not in err
     if which == signal.SIGINT:

@@ -10,7 +10,8 @@ import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.exploring import LONG, Visitor, count, exploring, wait_until
+from tests.exploring import LONG, Visitor, count, exploring
+from tests.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +91,7 @@ def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
     assert visitor.result("busy", epsilon=1.0)
     assert json.loads(answer.read().splitlines()[-1])["kind"] == "cancelled"
     connection.close()
-    wait_until(lambda: gone(pid), "the worker to end")
+    wait_until("the worker to end", lambda: gone(pid))
 
 
 def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
@@ -98,8 +99,8 @@ def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
     (pid,) = explorer.tabs.running
     connection.close()
     answer.close()
-    wait_until(lambda: gone(pid), "the worker to end")
-    wait_until(lambda: explorer.tabs.running == [], "the tab to be idle")
+    wait_until("the worker to end", lambda: gone(pid))
+    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
     assert visitor.result("left", epsilon=1.0)  # and it can come back
 
 
@@ -114,13 +115,13 @@ def test_two_tabs_do_not_disturb_each_other(explorer, visitor, folder_of):
     assert equinoise.Mechanism.open(folder_of / "right.eq").epsilon == 0.5
     connection.close()
     answer.close()
-    wait_until(lambda: gone(pid), "the worker to end")
+    wait_until("the worker to end", lambda: gone(pid))
 
 
 def test_a_worker_that_dies_is_replaced(explorer, visitor):
     visitor.result("fragile", epsilon=1.0)
     explorer.tabs._workers["fragile"].process.kill()
-    wait_until(lambda: not explorer.tabs._workers["fragile"].process.is_alive(), "the worker to end")
+    wait_until("the worker to end", lambda: not explorer.tabs._workers["fragile"].process.is_alive())
     assert "no longer at hand" in visitor.save(1, "x.eq", "fragile")[1]["sentence"]
     assert visitor.result("fragile", epsilon=1.0)
 
@@ -139,7 +140,7 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
     assert found["sentence"] == "1 tabs are at work already. Close some, or wait."
     connection.close()
     answer.close()
-    wait_until(lambda: explorer.tabs.running == [], "the tab to be idle")
+    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
 
 
 def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
@@ -152,7 +153,7 @@ def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypa
     assert len(explorer.tabs.running) == 2
     for opened in (*begun, *answers):
         opened.close()
-    wait_until(lambda: explorer.tabs.running == [], "the tabs to be idle")
+    wait_until("the tabs to be idle", lambda: explorer.tabs.running == [])
     assert visitor.result("many 1", epsilon=1.0)  # there is room again
 
 
@@ -272,6 +273,6 @@ def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
     assert visitor.save(number, "slow.eq")[0] == "saved"
     before = set(multiprocessing.active_children())
     connection = visitor.connect("GET", "/report/slow.eq")
-    wait_until(lambda: set(multiprocessing.active_children()) > before, "the report to begin")
+    wait_until("the report to begin", lambda: set(multiprocessing.active_children()) > before)
     connection.close()
-    wait_until(lambda: set(multiprocessing.active_children()) <= before, "the report's worker to end")
+    wait_until("the report's worker to end", lambda: set(multiprocessing.active_children()) <= before)

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -133,14 +132,6 @@ def page(context, explorer):
     opened.goto(explorer.home)
     worked_out(opened)
     return opened
-
-
-def wait_until(what, true, *about):
-    """For what the browser does in its own time, where no `expect` can tell."""
-    end = time.monotonic() + 120
-    while not true(*about):
-        assert time.monotonic() < end, f"waited too long for {what}"
-        time.sleep(0.05)
 
 
 def worked_out(page):

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, wait_until, watched, worked_out
+from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, watched, worked_out
+from tests.waiting import wait_until
 
 FIGURES = ("distribution", "noise", "losses", "cost")
 

@@ -7,7 +7,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -15,11 +14,11 @@ import pytest
 
 from equinoise.engines import connect
 from tests.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.waiting import wait_until
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["PYSPARK_PYTHON"] = sys.executable
 NAMES = ["duckdb", "dask", "spark"]
-SECONDS_TO_START = 180
 
 
 def pytest_collection_modifyitems(items):
@@ -34,13 +33,6 @@ def free_port():
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
-
-
-def wait_until(true, what):
-    end = time.monotonic() + SECONDS_TO_START
-    while not true():
-        assert time.monotonic() < end, f"waited too long for {what}"
-        time.sleep(0.1)
 
 
 def answers(port):
@@ -74,11 +66,11 @@ class DaskCluster:
         alone = ["--host", "127.0.0.1", "--no-dashboard"]
         scheduler = [sys.executable, "-m", "dask", "scheduler", "--port", str(port), *alone]
         stack.enter_context(process(scheduler, folder / "scheduler.log"))
-        wait_until(lambda: answers(port), "the Dask scheduler")
+        wait_until("the Dask scheduler", lambda: answers(port))
         one = [sys.executable, "-m", "dask", "worker", self.address, "--nthreads", "1", "--no-nanny", *alone]
         own = ["--local-directory", str(folder)]
         self.workers = [stack.enter_context(process([*one, *own], folder / f"worker{i}.log")) for i in (1, 2)]
-        wait_until(lambda: len(self.pids()) == 2, "two Dask workers")
+        wait_until("two Dask workers", lambda: len(self.pids()) == 2)
 
     def pids(self):
         from distributed import Client
@@ -112,14 +104,14 @@ def spark_address(tmp_path_factory):
     with ExitStack() as stack:
         master = [start[0], f"{start[1]}.master.Master", "--port", str(port), *here]
         stack.enter_context(process(master, folder / "master.log", **where))
-        wait_until(lambda: answers(port), "the Spark master")
+        wait_until("the Spark master", lambda: answers(port))
         for i in (1, 2):
             here[-1] = str(free_port())
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker{i}")]
             worker = [start[0], f"{start[1]}.worker.Worker", address, *here, *size]
             stack.enter_context(process(worker, folder / f"worker{i}.log", **where))
         log = folder / "master.log"
-        wait_until(lambda: log.read_text(errors="replace").count("Registering worker") == 2, "two Spark workers")
+        wait_until("two Spark workers", lambda: log.read_text(errors="replace").count("Registering worker") == 2)
         yield address
 
 

@@ -8,12 +8,13 @@ import time
 import cloudpickle
 import numpy as np
 import polars as pl
-from conftest import dask_cluster, wait_until
+from conftest import dask_cluster
 
 from equinoise import fields
 from equinoise.counting import count, open_rows
 from equinoise.engines import connect, on_dask
 from equinoise.grid import Axis
+from tests.waiting import wait_until
 
 AXIS = Axis.padded("pay", 0, 100, bins=101)
 
@@ -53,7 +54,7 @@ def test_killing_a_dask_worker_in_the_middle_changes_nothing(tmp_path, monkeypat
             target=lambda: found.append(count(open_rows(path, "pay", engine), AXIS).counts.tolist()), daemon=True
         )
         counting.start()
-        wait_until(lambda: seen("done") and seen("waiting") == pids, "both workers to be in the middle of it")
+        wait_until("both workers to be in the middle of it", lambda: seen("done") and seen("waiting") == pids)
         victim = cluster.workers[0]
         victim.send_signal(signal.SIGKILL)
         victim.wait()
@@ -72,7 +73,7 @@ def test_spark_has_two_executors_and_both_read(tmp_path, spark_address, monkeypa
     with connect("spark", spark_address) as engine:
         context = engine.session.sparkContext
         jvm = context._jsc.sc()
-        wait_until(lambda: jvm.getExecutorMemoryStatus().size() == 3, "the driver and two executors")
+        wait_until("the driver and two executors", lambda: jvm.getExecutorMemoryStatus().size() == 3)
         assert count(open_rows(path, "pay", engine), AXIS).counts.tolist() == plain
         work = context.parallelize(range(8), 8).map(lambda _: (time.sleep(0.3), os.getppid())[1]).collect()
         assert len(set(work)) == 2
