@@ -11,6 +11,7 @@ import narwhals as nw
 from equinoise.errors import BadInput
 
 TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
+MOST_DIGITS = 38
 ARROW_INTEGERS = {nw.Int64, nw.UInt64}
 
 
@@ -35,6 +36,8 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
+    if not names:
+        return "none"
     shown = ", ".join(repr(name) for name in names[:8])
     return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
@@ -46,6 +49,15 @@ def check_type(column: str, dtype: Any) -> None:
     what = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
     kind = what.get(type(dtype).__name__, f"values of type {dtype}")
     raise _no_numbers(column, kind)
+
+
+def check_digits(column: str, digits: int | None) -> None:
+    """Refuse decimals that are too long: polars cannot read them, and DuckDB reads them as something else."""
+    if digits is not None and digits > MOST_DIGITS:
+        raise BadInput(
+            f"Column {column!r} holds decimals of {digits} digits, and at most {MOST_DIGITS} can be read. Convert it "
+            "to floats or shorter decimals first."
+        )
 
 
 def _no_numbers(column: str, kind: str) -> BadInput:

@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.columns import as_float, check_type, find_column, seen, without_objects
+from equinoise.columns import as_float, check_digits, check_type, find_column, seen, without_objects
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
@@ -121,14 +121,20 @@ def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
     return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
 
-def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str) -> Rows:
-    schema = frame.collect_schema()
-    columns = tuple(find_column(name, schema.names(), source) for name in names)
+def _rows(
+    frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str,
+    called: Sequence[str] | None = None,
+) -> Rows:  # fmt: skip
+    """``called`` are the columns' own names, where the engine may have changed some."""
+    found = frame.collect_schema()
+    schema = found if called is None else dict(zip(called, found.dtypes(), strict=True))
+    columns = tuple(find_column(name, list(schema), source) for name in names)
     for column in columns:
         check_type(column, schema[column])
-    kept = _kept(keep, schema.names(), source)
+    kept = _kept(keep, list(schema), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
-    renamed = _renamed(frame, schema.names(), new)
+    places = {own: new[name] for own, name in zip(found.names(), schema, strict=True) if name in new}
+    renamed = _renamed(frame, found.names(), places)
     exact = [as_float(nw.col(f"{VALUE} {i}"), schema[column], frame) for i, column in enumerate(columns)]
     fields = [seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
@@ -161,7 +167,8 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
             frame = nw.from_native(engine.text(files, columns, kept)).lazy()
             return Rows(frame, columns, source, True, kept)
         columns, every = _parquet_columns(files, names, keep)
-        return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
+        there: nw.LazyFrame[Any] = nw.from_native(engine.parquet(files, every)).lazy()
+        return _rows(there, columns, source, keep, every if there.implementation.is_duckdb() else None)
     except EquinoiseError:
         raise
     except Exception as error:  # engines have classes of their own for what they cannot read
@@ -171,13 +178,20 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
 def _parquet_columns(
     files: Files, names: list[str | None], keep: bool | str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns to count and those to read, which must have the same types in all the files."""
-    schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
+    """The columns to count and those to read, which must have the same types in all the files. Whether those are types
+    of numbers is asked of the file: DuckDB takes lengths of time for whole numbers."""
+    scans = [pl.scan_parquet(path, glob=False) for path in files.paths]
+    schemas = [scan.collect_schema() for scan in scans]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(find_column(name, list(schemas[0]), files.source) for name in names)
     wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
     read = tuple(name for name in schemas[0] if name in wanted)  # in their own order, which the engine's frame has too
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
+    for column in read:
+        check_digits(column, getattr(schemas[0][column], "precision", None))
+    types = nw.from_native(scans[0]).collect_schema()
+    for column in columns:
+        check_type(column, types[column])
     return columns, read
 
 
