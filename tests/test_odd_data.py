@@ -2,15 +2,20 @@
 
 import datetime
 import os
+from dataclasses import replace
 from decimal import Decimal
+from uuid import UUID
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from equinoise import BadInput
-from equinoise.counting import count, open_rows
+from equinoise import BadInput, optimize
+from equinoise.counting import count, count_jointly, open_rows
+from equinoise.counting_units import people_by_bag
 from equinoise.engines import connect
 from equinoise.grid import Axis
 from equinoise.row_losses import write_losses
@@ -89,3 +94,133 @@ def test_patterns_pass_over_what_is_not_data_as_folders_do(tmp_path):
     assert counted(tmp_path / "_tem*" / "*.csv") == counted(tmp_path / "_*.csv") == cells(1)
     with pytest.raises(BadInput, match="No file matches"):
         counted(tmp_path / "*" / "*.csv")
+
+
+def test_what_is_masked_is_missing():
+    masked = np.ma.array([1, 3, 5], mask=[False, True, False])
+    with pytest.raises(BadInput, match="has 1 missing value"):
+        counted(masked, None)
+    assert counted(masked, None, missing="drop") == cells(1, 5)
+    with pytest.raises(BadInput, match="must hold numbers"):
+        counted(np.ma.array(["a"], mask=[False]), None)
+    two = open_rows(np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [0, 1]]), ["x", "y"])
+    assert count_jointly(two, (AXIS, replace(AXIS, name="y")), missing="drop").people == 1
+
+
+def test_the_widest_floats_of_numpy_become_the_nearest():
+    assert counted(np.array([1, 3], dtype=np.longdouble), None) == cells(1, 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "column"),
+    [
+        (pd.Series([1.0, 3.0]), None),
+        (pd.Series([1.0, 3.0], name=7), None),
+        (pd.Series([1.0, 3.0], name=7), "7"),
+        (pd.DataFrame({7: [1.0, 3.0]}), None),
+        (pd.DataFrame({7: [1.0, 3.0], "y": [5.0, 7.0]}), "7"),
+        (pd.DataFrame({("x", 1): [1.0, 3.0], ("x", 2): [5.0, 7.0]}), "('x', 1)"),
+    ],
+)
+def test_columns_of_pandas_go_by_their_names_as_text(data, column):
+    assert counted(data, column) == cells(1, 3)
+
+
+def test_a_series_without_a_name_makes_a_mechanism(tmp_path):
+    made = optimize(pd.Series([1.0, 3.0] * 20), bounds=(0, 20), epsilon=2, bins=15)
+    made.save(tmp_path / "a.eq")
+    assert made.grid.axis.name == "value"
+    assert write_losses(tmp_path / "a.eq", pd.Series([1.0, 3.0] * 20), tmp_path / "b.csv").rows == 40
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pd.DataFrame([[1.0, 2.0]], columns=["x", "x"]),
+        pd.DataFrame([[1.0, 2.0]], columns=["7", 7]),
+        pa.table([pa.array([1.0]), pa.array([2.0])], names=["x", "x"]),
+    ],
+)
+def test_two_columns_of_one_name_are_refused(data):
+    with pytest.raises(BadInput, match=r"has several columns called '[x7]'"):
+        open_rows(data, "x")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.chunked_array([pa.array([1.0]).dictionary_encode(), pa.array([3.0, None]).dictionary_encode()]),
+        pa.array([1, 3, None]).dictionary_encode(),
+        pa.RunEndEncodedArray.from_arrays([1, 2, 3], [1.0, 3.0, None]),
+        *(pa.array([Decimal(1), Decimal(3), None], type=kind) for kind in (pa.decimal32(5, 1), pa.decimal64(12, 2))),
+        pa.array([Decimal(1), Decimal(3), None], type=pa.decimal256(60, 5)),
+    ],
+)
+def test_how_arrow_packs_numbers_does_not_matter(column):
+    table = pa.table({"x": column, "y": pa.array(["a", "b", "a"]).dictionary_encode()})
+    with pytest.raises(BadInput, match="has 1 missing value"):
+        counted(table)
+    assert counted(table, missing="drop") == cells(1, 3)
+
+
+def test_packed_text_is_no_number():
+    with pytest.raises(BadInput, match="holds values of type Categorical"):
+        open_rows(pa.table({"x": pa.array(["a"]).dictionary_encode()}), "x")
+
+
+def bags(frame, missing="refuse"):
+    return people_by_bag(open_rows(frame, "x", keep="who"), (AXIS,), missing=missing, outside="refuse")
+
+
+@pytest.mark.parametrize(
+    "who",
+    [
+        pa.array([0.0, -0.0, float("nan")]).dictionary_encode(),
+        pd.Series([0.0, -0.0, float("nan")], dtype=object),
+        pd.Series([0.0, -0.0, None], dtype=object),
+    ],
+)
+def test_packed_numbers_name_people_as_numbers_do(tmp_path, who):
+    table = {"x": [1.0, 3.0, 5.0], "who": who}
+    frame = pd.DataFrame(table) if isinstance(who, pd.Series) else pa.table(table)
+    with pytest.raises(BadInput, match="the unit, is missing in 1 row"):
+        bags(frame)
+    assert bags(frame, "drop").bags == (((AXIS.cell_of(1), 1), (AXIS.cell_of(3), 1)),)
+
+
+@pytest.mark.parametrize(
+    ("who", "kinds"),
+    [
+        ([True, False, True], "bool"),
+        ([datetime.date(2020, 1, 1)] * 3, "date"),
+        ([1, 1.0, "a"], "float, int and str"),
+        ([1.5, "1.5", None], "float and str"),
+        ([Decimal(1)] * 3, "Decimal"),
+        (pd.Categorical([True, False, True]), "bool"),
+        (pd.Categorical([datetime.date(2020, 1, 1)] * 3), "date"),
+    ],
+)
+def test_objects_that_may_be_equal_and_look_different_are_nobodys_names(who, kinds):
+    column = pd.Series(who) if isinstance(who, pd.Categorical) else pd.Series(who, dtype=object)
+    frame = pd.DataFrame({"x": [1.0, 3.0, 5.0], "who": column})
+    with pytest.raises(BadInput, match=rf"'who' cannot be the unit: it holds Python objects \({kinds}\)"):
+        bags(frame)
+
+
+@pytest.mark.parametrize(
+    "who", [[1, "1", "a"], ["a", "a", "b"], [2**70, 2**70, 5], [UUID(int=1), UUID(int=1), UUID(int=2)]]
+)
+def test_whole_numbers_and_text_may_come_as_objects(who):
+    frame = pd.DataFrame({"x": [1.0, 3.0, 5.0], "who": pd.Series(who, dtype=object)})
+    assert bags(frame).counts.tolist() == [1, 1]
+    assert bags(frame.astype({"who": "category"})).counts.tolist() == [1, 1]
+
+
+def test_losses_of_people_named_by_objects(tmp_path):
+    values = [float(i % 19) for i in range(40)]
+    frame = pd.DataFrame({"x": values, "who": pd.Series([0.0, -0.0, 1.0, 2.0, 3.0] * 8, dtype=object)})
+    made = optimize(frame, column="x", bounds=(0, 20), epsilon=4, bins=15, unit="who")
+    write_losses(made, frame, tmp_path / "a.csv")
+    found = pl.read_csv(tmp_path / "a.csv")
+    assert made.total_people == 4
+    assert found.group_by(pl.col("who").abs()).agg(pl.col("loss").n_unique())["loss"].to_list() == [1] * 4

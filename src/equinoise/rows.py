@@ -13,11 +13,12 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.columns import as_float, check_digits, check_type, find_column, seen, without_objects
+from equinoise.columns import as_float, check_digits, check_type, find_column, seen
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
+from equinoise.frames import NAMELESS, as_array, as_frame
 from equinoise.sources import Files, check_same, find_files
 
 __all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
@@ -61,14 +62,9 @@ def open_rows(
         return _open_files(Path(data), names, engine or Polars(), keep)
     if isinstance(data, np.ndarray | list | tuple):
         return _open_array(data, names, keep)
-    try:
-        frame = nw.from_native(data, allow_series=True)
-    except TypeError:
-        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
-    eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
     source = "The dataframe"
     try:
-        return _rows(without_objects(eager, names).lazy(), names, source, keep)
+        return _rows(as_frame(data, names).lazy(), names, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:
@@ -97,15 +93,12 @@ def column_names(data: Any) -> list[str]:
         return header_of(files) if files.is_text else list(pl.scan_parquet(files.paths[0], glob=False).collect_schema())
     if isinstance(data, np.ndarray | list | tuple):
         return []
-    frame = nw.from_native(data, allow_series=True)
-    return [] if isinstance(frame, nw.Series) else frame.collect_schema().names()
+    frame = as_frame(data, ())
+    return list(frame.collect_schema().names())
 
 
 def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        array = np.empty((0, 0, 0))
+    array = as_array(data)
     if len(names) == 1 and array.ndim != 1:
         raise BadInput("An array must have one dimension: one number per person.")
     if len(names) > 1 and (array.ndim != 2 or array.shape[1] != len(names)):
@@ -113,10 +106,8 @@ def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
             f"An array for {len(names)} columns must be a table with one row per person and {len(names)} columns. "
             f"This one has the shape {array.shape}."
         )
-    if array.dtype.kind not in "iuf":
-        raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
     table = array.reshape(len(array), len(names))
-    columns = tuple(name or "value" for name in names)
+    columns = tuple(name or NAMELESS for name in names)
     frame = pl.LazyFrame({name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(columns)})
     return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
