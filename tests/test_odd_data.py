@@ -1,7 +1,9 @@
 """Counting where files and dataframes are odd: what is one thing must not be counted as another, or twice."""
 
 import datetime
+import gzip
 import os
+import zlib
 from dataclasses import replace
 from decimal import Decimal
 from uuid import UUID
@@ -17,8 +19,10 @@ from equinoise import BadInput, optimize
 from equinoise.counting import count, count_jointly, open_rows
 from equinoise.counting_units import people_by_bag
 from equinoise.engines import connect
+from equinoise.fields import VALUE, parts_of
 from equinoise.grid import Axis
 from equinoise.row_losses import write_losses
+from equinoise.sources import find_files
 
 AXIS = Axis.padded("x", 0, 20, bins=81)
 
@@ -224,3 +228,50 @@ def test_losses_of_people_named_by_objects(tmp_path):
     found = pl.read_csv(tmp_path / "a.csv")
     assert made.total_people == 4
     assert found.group_by(pl.col("who").abs()).agg(pl.col("loss").n_unique())["loss"].to_list() == [1] * 4
+
+
+def written(folder, content):
+    path = folder / "a.csv"
+    path.write_bytes(content)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"x\n1\n3\n"), "begins like a packed file"),
+        (zlib.compress(b"x\n1\n3\n"), "begins like a packed file"),
+        (b"x^2,x\n1,2\n3,4\n", "begins like a packed file"),
+        (b"x,x\n1,2\n3,4\n", "has several columns called 'x'"),
+        (b'y,"x",x,x\n1,2,3,4\n', "has several columns called 'x'"),
+        (b"x,y\r1,2\r3,4\r", "lines that end in a carriage return alone"),
+        (b"x,y\n1,6\"\n2,7'\n", "quotes that are not closed"),
+        (b'x,y\n1,6"\n2,7"\n', "quotes that are not closed"),
+        (b'x,y\n1,"6\n2,7\n', "quotes that are not closed"),
+    ],
+)
+def test_text_that_would_be_read_as_something_else_is_refused(tmp_path, engine, content, said):
+    with pytest.raises(BadInput, match=said):
+        counted(written(tmp_path, content), "x", engine)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b'"x^2",x\n5,1\n5,3\n',
+        b"y,y,x\n5,5,1\n5,5,3\n",
+        b"x,x_duplicated_0\n1,5\n3,5\n",
+        b'x,"a\r\nb"\r\n1,"c\rd"\r\n3,5\r\n',
+        b"x,y\n1,6'\"6'\"\n3,7\n",
+    ],
+)
+def test_text_that_only_looks_like_it_is_not(tmp_path, engine, content):
+    assert counted(written(tmp_path, content), "x", engine) == cells(1, 3)
+
+
+@pytest.mark.parametrize("before", ["", "\n", "\r\n\r\n", "\ufeff", "\ufeff\n", "\ufeff\r\n\n"])
+def test_blank_lines_and_marks_before_the_header_are_not_cut_off_from_it(tmp_path, before):
+    path = written(tmp_path, f"{before}x,y\n1,2\n3,4\n5,6\n".encode())
+    parts = parts_of(find_files(path), ("x",), size=3)
+    assert len(parts) == 3
+    assert [part.read()[f"{VALUE} 0"].to_list() for part in parts] == [[1.0], [3.0], [5.0]]

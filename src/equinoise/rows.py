@@ -17,7 +17,7 @@ from equinoise.columns import as_float, check_digits, check_type, find_column, s
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
-from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
+from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, refuse_repeated, unreadable
 from equinoise.frames import NAMELESS, as_array, as_frame
 from equinoise.sources import Files, check_same, find_files
 
@@ -155,6 +155,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
             header = header_of(files)
             columns = tuple(find_column(name, header, source) for name in names)
             kept = _kept(keep, header, source)
+            refuse_repeated(files, columns if keep is True else (*columns, *kept), header)
             frame = nw.from_native(engine.text(files, columns, kept)).lazy()
             return Rows(frame, columns, source, True, kept)
         columns, every = _parquet_columns(files, names, keep)
