@@ -219,6 +219,8 @@ def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
 
 
 def _said_by_engine(source: str, error: Exception) -> BadInput:
+    if re.search(r"KeyboardInterrupt|Query interrupted|INTERRUPT Error", str(error)):  # DuckDB makes an error of Ctrl-C
+        raise KeyboardInterrupt from None
     said = re.search(r"BadInput: (.+)", str(error))  # ours, quoted by an engine in another language
     if said is not None:
         return BadInput(said[1].strip())
