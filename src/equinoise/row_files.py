@@ -53,14 +53,14 @@ def _check_text(frame: pl.DataFrame) -> None:
 def _parquet(file: IO[bytes], frames: Iterator[pl.DataFrame]) -> None:
     """Polars writes what it is given in turn: frames do not pile up."""
     first = next(frames)
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def source(columns: Any, predicate: Any, most: Any, size: Any) -> Iterator[pl.DataFrame]:
         try:
             yield first
             for frame in frames:
                 yield frame if frame.schema == first.schema else frame.cast(first.schema)
-        except BaseException as error:
+        except Exception as error:
             failed.append(error)
             raise
 
