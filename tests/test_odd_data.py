@@ -6,8 +6,10 @@ import os
 import zlib
 from dataclasses import replace
 from decimal import Decimal
+from itertools import pairwise
 from uuid import UUID
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -275,3 +277,25 @@ def test_blank_lines_and_marks_before_the_header_are_not_cut_off_from_it(tmp_pat
     parts = parts_of(find_files(path), ("x",), size=3)
     assert len(parts) == 3
     assert [part.read()[f"{VALUE} 0"].to_list() for part in parts] == [[1.0], [3.0], [5.0]]
+
+
+OURS = ["equinoise value 0", "equinoise field 0", "equinoise raw 0", "equinoise other 1", "code 0", "unit", "other 0"]
+
+
+@pytest.mark.parametrize(("x", "who"), [("x", "who"), *pairwise(OURS), (OURS[1], OURS[0])])
+def test_columns_may_be_called_as_we_call_ours(folder, x, who):
+    values = [float(i % 19) for i in range(40)]
+    frame = pl.DataFrame({**dict.fromkeys(OURS, 7.0), "a": range(40)})
+    frame = frame.with_columns(pl.Series(who, ["p", "q", "r", "s"] * 10), pl.Series(x, values))
+    frame.write_csv("a.csv")
+    frame.write_parquet("a.parquet")
+    asked = {"column": x, "bounds": (0, 20), "epsilon": 4, "bins": 15, "unit": who, "restarts": 1}
+    frames = [frame, frame.lazy(), frame.to_pandas(), frame.to_arrow(), duckdb.from_arrow(frame.to_arrow())]
+    made = [optimize(data, **asked) for data in frames]
+    for engine in ("polars", "duckdb"):
+        made += [optimize(f"a.{ending}", engine=engine, **asked) for ending in ("csv", "parquet")]
+        write_losses(made[0], "a.parquet", f"{engine}.csv", engine=engine)
+        write_losses(made[0], "a.csv", f"{engine} text.csv", engine=engine)
+    assert len({(m.total_people, tuple(m.histogram)) for m in made}) == 1
+    for name in ("polars.csv", "duckdb.csv", "polars text.csv", "duckdb text.csv"):
+        assert pl.read_csv(name).columns == [*frame.columns, "loss", "scale"]

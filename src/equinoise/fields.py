@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from codecs import BOM_UTF8
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,6 +18,7 @@ import polars as pl
 from equinoise.errors import BadInput
 from equinoise.sources import Files, check_same
 
+OURS = "equinoise"
 VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
 FIELD = "equinoise field"
 MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
@@ -128,7 +129,14 @@ def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()
             is_text.alias(f"{IS_TEXT} {i}"),
             pl.when(is_text).then(raw).alias(f"{RAW} {i}"),
         ]
-    return text.rename(new).select(fields)
+    return text.rename(renaming(text.collect_schema().names(), new)).select(fields)
+
+
+def renaming(names: Sequence[str], new: Mapping[str, str]) -> Mapping[str, str]:
+    """The new names of some columns; of all, where others are called as we call ours."""
+    if not any(name.startswith(OURS) and name not in new for name in names):
+        return new
+    return {name: new.get(name, f"{OURS} other {i}") for i, name in enumerate(names)}
 
 
 def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:

@@ -17,7 +17,7 @@ from equinoise.columns import as_float, check_digits, check_type, find_column, s
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
-from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, refuse_repeated, unreadable
+from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, refuse_repeated, renaming, unreadable
 from equinoise.frames import NAMELESS, as_array, as_frame
 from equinoise.sources import Files, check_same, find_files
 
@@ -140,7 +140,7 @@ def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) ->
         there: nw.LazyFrame[Any] = nw.from_native(relation)
         return there
     if not frame.implementation.is_spark_like():
-        return frame.rename(new)
+        return frame.rename(dict(renaming(names, new)))
     by_place = (new.get(name, f"other {i}") for i, name in enumerate(names))
     found: nw.LazyFrame[Any] = nw.from_native(frame.to_native().toDF(*by_place))
     return found
