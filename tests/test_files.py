@@ -4,12 +4,16 @@ import os
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
+from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
-from equinoise import BadInput, files
+from equinoise import BadInput, files, row_files
 from equinoise.counting import count, find_bounds, open_rows
+from equinoise.fields import unreadable
 from equinoise.files import whole_file, write_whole
 from equinoise.grid import Axis
 
@@ -85,3 +89,26 @@ def test_ctrl_c_in_duckdb_is_ctrl_c_and_not_bad_data(monkeypatch, said):
         count(rows, Axis.padded("x", 0, 2))
     with pytest.raises(KeyboardInterrupt):
         find_bounds(rows)
+
+
+def test_a_full_disk_is_told_in_its_own_words(tmp_path, monkeypatch):
+    @contextmanager
+    def full(path, *, mode, force):
+        with open("/dev/full", "wb") as file:
+            yield file
+
+    monkeypatch.setattr(row_files, "whole_file", full)
+    with pytest.raises(BadInput, match=r"'a\.parquet' cannot be written: No space left on device\.$"):
+        row_files.write_frames(Path("a.parquet"), iter([pl.DataFrame({"x": range(10**5)})]), force=False)
+
+
+def test_what_java_throws_is_told_by_its_cause():
+    said = (
+        "An error occurred while calling o7.getResult.\n: org.apache.spark.SparkException: Job aborted.\n\tat org\n"
+        "Caused by: java.lang.ClassNotFoundException: Class org.BrotliCodec was not found\n\tat java.base"
+    )
+    told = str(unreadable("The file 'a'", RuntimeError(said)))
+    assert (
+        told == "The file 'a' could not be read: java.lang.ClassNotFoundException: Class org.BrotliCodec was not found"
+    )
+    assert str(unreadable("It", RuntimeError("a\nb"))) == "It could not be read: a"

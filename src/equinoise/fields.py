@@ -200,4 +200,7 @@ def unreadable(source: str, error: Exception) -> BadInput:
             f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write "
             "the quotes within them twice."
         )
-    return BadInput(f"{source} could not be read: {said.splitlines()[0][:120]}")
+    causes = [line for line in said.splitlines() if line.startswith("Caused by: ")]  # of what Java throws
+    return BadInput(
+        f"{source} could not be read: {[said, *causes][-1].removeprefix('Caused by: ').splitlines()[0][:120]}"
+    )

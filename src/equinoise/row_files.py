@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +31,8 @@ def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool) -> 
                 _text(file, frames, SEPARATORS[path.suffix.lower()])
         except pl.exceptions.PolarsError as error:
             said = str(error).strip().splitlines()[0][:160]
+            outside = re.search(r"IO error: (.+) \(os error", said)  # a full disk, say
+            said = outside[1] if outside is not None else said
             raise BadInput(f"The file {str(path)!r} cannot be written: {said}.") from None
 
 
