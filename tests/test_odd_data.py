@@ -299,3 +299,19 @@ def test_columns_may_be_called_as_we_call_ours(folder, x, who):
     assert len({(m.total_people, tuple(m.histogram)) for m in made}) == 1
     for name in ("polars.csv", "duckdb.csv", "polars text.csv", "duckdb text.csv"):
         assert pl.read_csv(name).columns == [*frame.columns, "loss", "scale"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_column_that_nobody_asked_for_stops_nobody(tmp_path):
+    asked = {"column": "x", "bounds": (0, 20), "epsilon": 4, "bins": 15, "restarts": 1}
+    values = [float(i % 19) for i in range(40)]
+    lists = pd.DataFrame({"x": values, "user": [[1]] * 40, "member": [{"a": 1}] * 40})
+    wide = pa.table({"x": values, "patient": pa.array([Decimal(1)] * 40, type=pa.decimal256(60, 5))})
+    pq.write_table(wide, tmp_path / "a.parquet")
+    (tmp_path / "a.csv").write_text("id,id,x\n" + "".join(f"1,2,{value}\n" for value in values))
+    for data in (lists, wide, tmp_path / "a.parquet", tmp_path / "a.csv"):
+        assert optimize(data, **asked).total_people == 40
+    with pytest.raises(BadInput, match=r"cannot be the unit: it holds Python objects \(list\)"):
+        optimize(lists, unit="user", **asked)
+    with pytest.raises(BadInput, match="has several columns called 'id'"):
+        optimize(tmp_path / "a.csv", unit="id", **asked)

@@ -123,8 +123,10 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if name in columns or not LIKE_A_NAME.search(plain):
             continue
-        rows = open_rows(data, list(columns), engine, keep=name)
-        if not can_name(rows.frame.collect_schema()[UNIT]):
+        try:
+            rows = open_rows(data, list(columns), engine, keep=name)
+            unit_key(rows)
+        except BadInput:  # it cannot be a unit, and nobody asked for it
             continue
         found = collect(rows, rows.frame.select(nw.col(UNIT).n_unique().alias("different"), nw.len().alias("rows")))
         different, many = int(found["different"][0]), int(found["rows"][0])

@@ -172,8 +172,7 @@ def _parquet_columns(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The columns to count and those to read, which must have the same types in all the files. Whether those are types
     of numbers is asked of the file: DuckDB takes lengths of time for whole numbers."""
-    scans = [pl.scan_parquet(path, glob=False) for path in files.paths]
-    schemas = [scan.collect_schema() for scan in scans]
+    schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(find_column(name, list(schemas[0]), files.source) for name in names)
     wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
@@ -181,7 +180,7 @@ def _parquet_columns(
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     for column in read:
         check_digits(column, getattr(schemas[0][column], "precision", None))
-    types = nw.from_native(scans[0]).collect_schema()
+    types = nw.from_native(pl.LazyFrame(schema={c: schemas[0][c] for c in columns})).collect_schema()
     for column in columns:
         check_type(column, types[column])
     return columns, read

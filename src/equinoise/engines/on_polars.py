@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import polars as pl
+from polars import selectors
 
 from equinoise.fields import numbers, scan
 from equinoise.sources import Files
@@ -21,7 +22,7 @@ class Polars:
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
         """The columns of Parquet files, lazily."""
-        return pl.scan_parquet(list(files.paths), glob=False)
+        return pl.scan_parquet(list(files.paths), glob=False).select(selectors.by_name(*columns))
 
 
 def stream(frame: pl.LazyFrame, *, from_text: bool) -> Iterator[pl.DataFrame]:
