@@ -28,7 +28,7 @@ class Measured:
     target: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FixedNoise(Mechanism):
     """Groups of interchangeable people: cell, scale, how many, kernel row.
 

@@ -34,7 +34,7 @@ def check_draws(draws: Any) -> None:
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Mechanism(Shown):
     """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
 

@@ -26,7 +26,7 @@ MOST_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class WorstCase(Mechanism):
     """People per cell and the public rule's weight of every cell, over the cells within the bounds.
 
