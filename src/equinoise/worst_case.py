@@ -17,7 +17,7 @@ from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Grid, Histogram, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -170,6 +170,7 @@ class WorstCase(Mechanism):
 
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
         """How the cost grows; by the theorem it is the same for everyone, whatever the data."""
+        check_costs(draws, delta)
         chosen = delta if delta is not None else self.budget.delta if self.budget else DELTA
         found = []
         for many in draws:
