@@ -19,7 +19,10 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 @click.command(epilog=EXIT, short_help="Try settings on a page on this computer.")
 @click.argument("data", type=FILE_PATH)
-@click.option("--column", help="The column of numbers; one row is one person. Left out: the one --bounds names.")
+@click.option(
+    "--column",
+    help="The column of numbers; one row is one person. Left out: the one --bounds names, or the only one.",
+)
 @click.option(
     "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
     help="Public limits of the column. Left out, they are read off the data, with a warning.",
