@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -100,6 +101,21 @@ def test_the_reference_has_every_command_every_option_and_every_public_name():
     assert "-h, --help" in text
     assert python_names().split("\n\n") == sorted(set(python_names().split("\n\n")), key=python_names().find)
     assert {line.removeprefix("::: equinoise.") for line in python_names().split("\n\n")} == set(equinoise.__all__)
+
+
+def test_every_option_is_explained_on_a_page_besides_the_reference():
+    text = "".join((ROOT / page).read_text() for page in PAGES if "reference/" not in page)
+    for name, command in cli.commands.items():
+        assert f"equinoise {name}" in text
+        for option in (option for option in command.params if option.param_type_name == "option"):
+            longest = max(option.secondary_opts or option.opts, key=len)
+            assert f"{longest}`" in text or f"{longest} " in text, f"{name} {longest}"
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_python_on_a_page_can_be_read(name):
+    for block in re.findall(r"(?ms)^```python\n(.*?)^```", (ROOT / name).read_text()):
+        ast.parse(block)
 
 
 def test_marks_are_filled_and_other_pages_stay():

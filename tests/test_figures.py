@@ -95,7 +95,13 @@ def test_distributions_are_the_mechanisms(mechanisms):
     rows = baselines.laplace_rows(m.grid.axis, 1.0)
     np.testing.assert_allclose(shares.T, [m.original, m.output, m.original @ rows])
     (spec,) = figure.specs()
-    assert len(spec["data"]["values"] if "data" in spec else next(iter(spec["datasets"].values()))) == 21
+    drawn = spec["data"]["values"] if "data" in spec else next(iter(spec["datasets"].values()))
+    edges = m.grid.axis.padded_low + np.arange(22) * m.grid.axis.width
+    np.testing.assert_allclose([point["low"] for point in drawn], edges)  # the last bin is as wide as the others
+    np.testing.assert_allclose([point["released"] for point in drawn], [*m.output, m.output[-1]])
+    steps = [layer["mark"]["interpolate"] for layer in spec["layer"][:2]]
+    assert steps == ["step-after", "step-after"]
+    assert {layer["encoding"]["x"]["field"] for layer in spec["layer"]} == {"low"}
 
 
 def test_marginals_of_three_columns_are_distributions(mechanisms):
@@ -184,12 +190,79 @@ def test_everything_can_be_made_out_on_both_grounds(look):
         assert contrast(colour, look["ground"]) > 3
 
 
+def legends(spec):
+    """Of all encodings, however deep."""
+    if isinstance(spec, list):
+        return [found for part in spec for found in legends(part)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec["legend"]] if spec.get("legend") else []
+    return own + [found for part in spec.values() for found in legends(part)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_legends_are_above_where_no_side_can_cut_them_off(mechanisms, kind, name):
+    figure = make_figure(name, mechanisms[kind])
+    if isinstance(figure, str):
+        return
+    spec = figure.chart.to_dict()
+    text = json.dumps(spec)
+    assert text.count('"color": {"') <= len(legends(spec))
+    assert {legend["orient"] for legend in legends(spec)} <= {"top"}
+
+
+@pytest.mark.parametrize("kind", ["worst-case", "end-to-end"])
+def test_costs_that_agree_are_all_seen(mechanisms, kind):
+    figure = make_figure("cost", mechanisms[kind])
+    drawn = ElementTree.fromstring(figure.picture(".svg"))
+    label, points = "aria-label", {}
+    for element in drawn.iter("{http://www.w3.org/2000/svg}path"):
+        if element.get(label, "").startswith("draws: 1;"):
+            points[element.get(label).split("who: ")[1]] = float(element.get("d")[1:].split(",")[0].lstrip("-"))
+    assert list(points) == ["losses added up", "worst person", "median person"]
+    sizes = list(points.values())
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) == 3
+
+
+def labels(figure):
+    words = ElementTree.fromstring(figure.picture(".svg")).iter("{http://www.w3.org/2000/svg}text")
+    return [element.text for element in words if element.text]
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"), [(1, {"3", "10", "30"}), (100, {"300", "1,000", "3,000"}), (1e-3, {"0.003", "0.01", "0.03"})]
+)
+def test_marks_of_noise_are_numbers_as_people_write_them(unit, said):
+    m = equinoise.optimize(PEOPLE * unit, epsilon=1, bounds=(0, 100 * unit), bins=101, restarts=1)
+    found = labels(make_figure("noise", m))
+    assert said <= set(found)
+    assert not [text for text in found if "e+" in text or "e-" in text or "e−" in text]
+
+
+def test_a_long_name_is_cut_beside_an_axis_and_whole_above():
+    name = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
+    m = equinoise.optimize(PEOPLE, column=name, epsilon=1, bounds=(0, 100), bins=21, restarts=1)
+    found = labels(make_figure("noise", m))
+    assert f"Average noise of the people in each bin of '{name}'" in found
+    assert [text for text in found if text.startswith("noise (how much") and text.endswith("…")]
+    assert theme.config(theme.PAGE)["axisX"] == {"titleLimit": {"expr": "width"}}
+
+
+def test_one_run_ends_at_one_distance(mechanisms):
+    figure = make_figure("convergence", mechanisms["fixed-noise"])
+    assert "1 run; those that protect everyone end at a KL of " in figure.words
+
+
 def test_in_a_notebook(mechanisms):
     for m in mechanisms.values():
         shown = m._repr_html_()
         assert "The certificate holds." in shown
         assert "<img" not in shown
         assert "as secret as the data" in shown
+        assert repr(m) == f"<{m.tier} mechanism for {m.grid.name} at epsilon {m.target:g}>"
+        assert repr(m) == str(m)
     for name in ("distribution", "noise", "losses", "cost"):
         assert getattr(mechanisms["fixed-noise"], f"plot_{name}")().to_dict()["description"]
 
@@ -199,6 +272,7 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
 
     game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
     solution = equinoise.best_response(game)
+    assert repr(solution) == "<best-response solution of a game for 'value' at epsilon 0.1>"
     assert "Not everyone is protected." in solution._repr_html_()
     assert "<td>yes, checked</td>" in solution._repr_html_()
     assert "tier" not in solution._repr_html_()  # nothing is promised of a solution

@@ -322,3 +322,17 @@ def test_no_such_file_and_a_folder(tmp_path):
         Mechanism.open(tmp_path / "none.eq")
     with pytest.raises(BadInput, match="folder"):
         Mechanism.open(tmp_path)
+
+
+@pytest.mark.parametrize("draws", ["3", 3, [], [0], [1.5], [2.0], [True], ["3"], [10**10]])
+def test_numbers_of_draws_that_have_no_cost(made, people, draws):
+    worst = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, guarantee="worst-case")
+    for mechanism in (made, worst):
+        with pytest.raises(BadInput, match="'draws' parameter must be"):
+            mechanism.costs(draws)
+
+
+@pytest.mark.parametrize("delta", [0, 2, -1, "0.1", float("nan")])
+def test_a_delta_that_draws_have_no_cost_for(made, delta):
+    with pytest.raises(BadInput, match="'delta' parameter must be"):
+        made.costs([1], delta=delta)

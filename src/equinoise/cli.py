@@ -71,8 +71,7 @@ def main() -> None:
         sys.stdout.flush()
         sys.exit(status if isinstance(status, int) else 0)
     except click.ClickException as error:
-        hint = f" See '{error.ctx.command_path} --help'." if isinstance(error, click.UsageError) and error.ctx else ""
-        _fail(error.format_message().rstrip() + hint, 2, as_json)
+        _fail(_usage(error), 2, as_json)
     except PromiseNotMet as error:
         _fail(str(error), 1, as_json, error.facts)
     except EquinoiseError as error:
@@ -89,6 +88,20 @@ def main() -> None:
         _fail("There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time.", 2, as_json)
     except Exception as error:  # the last resort: no traceback ever
         _fail(f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2, as_json)
+
+
+def _usage(error: click.ClickException) -> str:
+    """What click says, in our words."""
+    said = error.format_message().rstrip()
+    for theirs, ours in (("a valid float", "a number"), ("a valid integer", "a whole number")):
+        said = said.replace(f"is not {theirs}", f"is not {ours}")
+    said += "" if said.endswith((".", "?", ")")) and "extra argument" not in said else "."
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    if context is None:
+        return said
+    if "extra argument" in said and any(parameter.name == "data" for parameter in context.command.params):
+        said += " DATA is one file, a folder, or a pattern in quotes, such as 'parts/*.parquet'."
+    return f"{said} See '{context.command_path} --help'."
 
 
 def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> None:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from equinoise.cli_options import Command, engine_options, offering
+from equinoise.cli_options import LIMITS, Command, engine_options, offering
 from equinoise.errors import BadInput, NotPublicWarning, SeveralRowsWarning
 
 
@@ -26,7 +26,7 @@ DATA_OPTIONS = [
         "those that --bounds names, or the only one.",
     ),
     click.option(
-        "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
+        "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
         help="Public limits of a column. Left out, they are read off the data, with a warning.",
     ),
     click.option(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli_options import FILE_PATH, engine_options
+from equinoise.cli_options import FILE_PATH, LIMITS, engine_options
 from equinoise.errors import BadInput
 
 SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
@@ -19,9 +19,12 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 @click.command(epilog=EXIT, short_help="Try settings on a page on this computer.")
 @click.argument("data", type=FILE_PATH)
-@click.option("--column", help="The column of numbers; one row is one person. Left out: the one --bounds names.")
 @click.option(
-    "--bounds", type=(str, float, float), multiple=True, metavar="COLUMN LOW HIGH",
+    "--column",
+    help="The column of numbers; one row is one person. Left out: the one --bounds names, or the only one.",
+)
+@click.option(
+    "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
     help="Public limits of the column. Left out, they are read off the data, with a warning.",
 )  # fmt: skip
 @click.option(

@@ -21,6 +21,20 @@ def offering(*names: str) -> Completion:
     return lambda context, parameter, begun: [name for name in names if name.startswith(begun)]
 
 
+def limit(value: str) -> float:
+    """A number of --bounds. Who forgets the column is told of all three."""
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(
+            f"{value!r} is not a number. Give a column and its two limits, such as pay 0 4000."
+        ) from None
+
+
+LIMITS = (str, limit, limit)
+"""What --bounds takes."""
+
+
 def json_option(command: Command) -> Command:
     """Every command's --json."""
     return click.option(

@@ -27,24 +27,18 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
       equinoise cost pay.eq --draws 1,10,1000 --delta 1e-9 --plot cost.svg
     """
     from equinoise import charts, terminal
-    from equinoise.draws import MOST_DRAWS
-    from equinoise.errors import check
     from equinoise.files import check_writable
-    from equinoise.mechanism import Mechanism
+    from equinoise.mechanism import Mechanism, check_costs
 
     given = sorted(set(given_numbers(draws, "--draws", "1,10")))
-    for number in given:
-        check(
-            number.is_integer() and 1 <= number <= MOST_DRAWS, "draws", f"whole numbers from 1 to {MOST_DRAWS}", number
-        )
-    if delta is not None:
-        check(1e-15 <= delta < 1, "delta", "at least 1e-15 and below 1", delta)
+    asked = [int(number) if number.is_integer() else number for number in given]
+    check_costs(asked, delta)  # type: ignore[arg-type]
     if plot is not None:
         charts.check_picture(plot)
         check_writable(plot, file, force=force)
     with terminal.working("Working out what draws cost together"):
         mechanism = Mechanism.open(file)
-        costs = mechanism.costs([int(n) for n in given], delta)
+        costs = mechanism.costs([int(number) for number in asked], delta)
     if plot is not None:
         charts.plot_costs(mechanism, costs, plot, force=force)
     if as_json:

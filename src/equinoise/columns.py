@@ -19,7 +19,9 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
     if column is None:
         if len(names) == 1:
             return names[0]
-        raise BadInput(f"{source} has {len(names)} columns: name one of {_listed(names)}.")
+        raise BadInput(
+            f"{source} has {len(names)} columns: name one with --column (in Python, column=). It has {_listed(names)}."
+        )
     if column in names:
         return column
     separator = next((mark for mark in ";\t|," if len(names) == 1 and mark in names[0]), None)

@@ -94,4 +94,5 @@ def is_whole(value: object, low: int, high: int) -> bool:
 def check(condition: bool, name: str, must_be: str, got: object) -> None:
     """Refuse a setting in the one wording used everywhere."""
     if not condition:
-        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {repr(got)[:60]} instead.")
+        said = shown(got) if isinstance(got, float) else repr(got)
+        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {said[:60]} instead.")

@@ -15,7 +15,7 @@ from equinoise.documents import ProfileDocument
 from equinoise.draws import RandomBytes, draw_cells
 from equinoise.errors import BadInput, at_most
 from equinoise.grid import Floats, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
 from equinoise.privacy import Condition, losses
 from equinoise.solvers import Solution
 
@@ -28,7 +28,7 @@ class Measured:
     target: float
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FixedNoise(Mechanism):
     """Groups of interchangeable people: cell, scale, how many, kernel row.
 
@@ -190,6 +190,7 @@ class FixedNoise(Mechanism):
         ``delta`` is the budget's or the condition's, or 1e-6, if left out. The median is of quick upper bounds, and
         unless ``tight`` so is the worst.
         """
+        check_costs(draws, delta)
         if self.measured is not None:  # a measured loss has no distribution to compose: it adds up
             worst = self.measured.worst
             names = ("worst", "median", "added_up")

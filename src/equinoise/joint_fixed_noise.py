@@ -23,7 +23,7 @@ from equinoise.joint_noise import AxisScales
 from equinoise.metrics import joint_metrics
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class JointFixedNoise(FixedNoise):
     """Groups as for one column; ``weights`` has a group's rows of all axes side by side, ``scales`` one per axis."""
 

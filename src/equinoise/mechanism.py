@@ -8,6 +8,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -34,7 +35,17 @@ def check_draws(draws: Any) -> None:
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+def check_costs(draws: Sequence[int], delta: float | None) -> None:
+    """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
+    usable = isinstance(draws, Sequence | np.ndarray) and not isinstance(draws, str) and len(draws) > 0
+    check(usable, "draws", "a list of whole numbers", draws)
+    for many in draws:
+        check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
+    if delta is not None:
+        check(isinstance(delta, Real) and 1e-15 <= delta < 1, "delta", "at least 1e-15 and below 1", delta)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Mechanism(Shown):
     """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
 

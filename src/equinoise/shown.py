@@ -23,11 +23,11 @@ class Shown(ABC):
 
         return summary_html(self)  # type: ignore[arg-type]
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """The same where there is no HTML: one line."""
+    def __repr__(self) -> str:
+        """The same where there is no HTML: one line, as all of it would be a page of numbers."""
         from equinoise.figures.summary import in_short
 
-        printer.text(f"<{in_short(self)}>")  # type: ignore[arg-type]
+        return f"<{in_short(self)}>"  # type: ignore[arg-type]
 
     def plot_distribution(self) -> Any:
         """Original and released distribution, with the Laplace mechanism's."""

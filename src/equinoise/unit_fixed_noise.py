@@ -21,7 +21,7 @@ from equinoise.unit_game import UnitGame
 from equinoise.units import Bag, bag_table
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class UnitFixedNoise(FixedNoise):
     """Groups as for one row a person, of people with the same bag: ``weights`` are their rows' added up.
 

@@ -17,7 +17,7 @@ from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Grid, Histogram, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_draws, within
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
 Number = TypeVar("Number", np.int64, np.float64)
@@ -26,7 +26,7 @@ MOST_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class WorstCase(Mechanism):
     """People per cell and the public rule's weight of every cell, over the cells within the bounds.
 
@@ -170,6 +170,7 @@ class WorstCase(Mechanism):
 
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
         """How the cost grows; by the theorem it is the same for everyone, whatever the data."""
+        check_costs(draws, delta)
         chosen = delta if delta is not None else self.budget.delta if self.budget else DELTA
         found = []
         for many in draws:

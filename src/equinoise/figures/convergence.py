@@ -26,7 +26,7 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
     ends = [last.kl for last in lasts if last.everyone]
     words = f"{len(lasts)} run{'' if len(lasts) == 1 else 's'}"
     if ends:
-        words += f"; those that protect everyone end at a KL between {min(ends):.4g} and {max(ends):.4g}"
+        words += f"; those that protect everyone end at a KL {_between(min(ends), max(ends))}"
     words += f". The saved profile has {reached:.4g}."
     if lower is not None:
         words += f" No profile of these scales has less than {lower:.4g}, as the optimal solver proved."
@@ -43,6 +43,11 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
         "convergence", "Convergence of the solver", caption, words, (_chart(steps, reached, lower),),
         ("run", "round", "KL from the original", "everyone protected"), rows,
     )  # fmt: skip
+
+
+def _between(low: float, high: float) -> str:
+    least, most = f"{low:.4g}", f"{high:.4g}"
+    return f"of {least}" if least == most else f"between {least} and {most}"
 
 
 def _outcome(mechanism: FixedNoise, same: bool) -> str:
@@ -79,8 +84,10 @@ def _chart(steps: Sequence[Step], reached: float, lower: float | None) -> Any:
     tips = ["run:N", "round:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g"), alt.Tooltip("who:N", title="so far")]
     lines = base.mark_line(strokeWidth=1, opacity=0.6, color=theme.COLOURS[theme.ORIGINAL])
     marks = base.mark_point(filled=True, size=26, opacity=1).encode(
-        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours),
-        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=["circle", "triangle-up"]),
+        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
+        shape=alt.Shape("who:N", title=None, sort=names)
+        .scale(domain=names, range=["circle", "triangle-up"])
+        .legend(**theme.ABOVE),
         tooltip=tips,
     )
     rules = [

@@ -16,11 +16,12 @@ from equinoise.mechanism import Mechanism
 DRAWS = (1, 3, 10, 30, 100, 300)
 SERIES = {"added_up": "losses added up", "worst": "worst person", "median": "median person"}
 LOOKS = {
-    "losses added up": (theme.COLOURS[theme.ORIGINAL], "square"),
-    "worst person": (theme.COLOURS[theme.LAPLACE], "diamond"),
-    "median person": (theme.COLOURS[theme.RELEASED], "circle"),
-    "promised": (theme.COLOURS[theme.RELEASED], "circle"),
+    "losses added up": (theme.COLOURS[theme.ORIGINAL], "square", 150),
+    "worst person": (theme.COLOURS[theme.LAPLACE], "diamond", 100),
+    "median person": (theme.COLOURS[theme.RELEASED], "circle", 30),
+    "promised": (theme.COLOURS[theme.RELEASED], "circle", 65),
 }
+"""Colour, shape and size: later ones are smaller, so that all are seen where they agree."""
 
 
 def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequence[dict[str, float]] = ()) -> Figure:
@@ -91,17 +92,18 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
     there = {point["who"] for point in points}
     names = [name for name in LOOKS if name in there]
-    colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
+    colours, shapes, sizes = ([LOOKS[name][part] for name in names] for part in (0, 1, 2))
     shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
         y=alt.Y("epsilon:Q", title="epsilon").scale(type="log", domain=log_domain(heights), nice=False)
         .axis(values=log_ticks(heights), format="~g"),
-        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours),
+        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
         tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", format=".4~g")],
     )  # fmt: skip
-    marks = base.mark_point(filled=True, size=65).encode(
-        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes)
+    marks = base.mark_point(filled=True).encode(
+        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE),
+        size=alt.Size("who:N", legend=None).scale(type="ordinal", domain=names, range=sizes),
     )
     return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), marks).properties(height=theme.HEIGHT)

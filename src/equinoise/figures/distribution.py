@@ -34,7 +34,8 @@ def distribution(mechanism: Mechanism) -> Figure:
     if len(grid.axes) == 2:
         caption = (
             "How likely each cell is, in the data, in one draw, and in one draw of the Laplace mechanism at the same "
-            "epsilon, shared out among the columns. All maps have the same colours, on a square-root scale."
+            "epsilon, shared out among the columns. All maps have the same colours, on a square-root scale; a "
+            "cell without any is left blank."
             f"{_merged(grid.shape)}"
         )
         rows = _most_people(mechanism, three)
@@ -48,14 +49,14 @@ def distribution(mechanism: Mechanism) -> Figure:
     several, panels, table = len(grid.axes) > 1, [], []
     for number, axis in enumerate(grid.axes):
         each = {name: of_column(values, grid, number) for name, values in three.items()}
-        at, middles = edges(axis), axis.midpoints()
+        at = edges(axis)
         points = [
-            {"value": x, "low": low, "high": high, **dict(zip(each, shares, strict=True))}
-            for x, low, high, *shares in zip(
-                middles.tolist(), at[:-1].tolist(), at[1:].tolist(), *(v.tolist() for v in each.values()), strict=True
+            {"low": low, "high": high, **dict(zip(each, shares, strict=True))}
+            for low, high, *shares in zip(
+                at[:-1].tolist(), at[1:].tolist(), *(values.tolist() for values in each.values()), strict=True
             )
         ]
-        panels.append(_lines(points, axis.label, number))
+        panels.append(_lines([*points, {**points[-1], "low": points[-1]["high"]}], axis.label, number))
         first = (axis.label,) if several else ()
         table += [(*first, point["low"], point["high"], *(point[name] for name in three)) for point in points]
     header = (*(("column",) if several else ()), "from", "to", *three)
@@ -63,19 +64,22 @@ def distribution(mechanism: Mechanism) -> Figure:
 
 
 def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
+    """Steps from where each bin begins; the last point is where the last bin ends."""
     alt = altair()
     names = list(theme.COLOURS)
     shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
     base = alt.Chart(alt.Data(values=points))
-    x = alt.X("value:Q", title=name).scale(zero=False, nice=False).axis(grid=False, tickCount=6)
+    x = alt.X("low:Q", title=name).scale(zero=False, nice=False).axis(grid=False, tickCount=6)
     three = base.transform_fold(names, as_=["what", "probability"]).encode(
         x=x,
         y=alt.Y("probability:Q", title="probability").axis(tickCount=5, format="~g").stack(None),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=list(theme.COLOURS.values())),
+        color=alt.Color("what:N", title=None, sort=names)
+        .scale(domain=names, range=list(theme.COLOURS.values()))
+        .legend(**theme.ABOVE),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
     )
-    area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(interpolate="step", fillOpacity=0.55)
-    lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step", strokeWidth=1.8)
+    area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(interpolate="step-after", fillOpacity=0.55)
+    lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step-after", strokeWidth=1.8)
     dashed = alt.when(alt.datum.what == LAPLACE).then(alt.value([6, 3])).otherwise(alt.value([1, 0]))
     lines = lines.encode(strokeDash=dashed)
     tips = [alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g")]
@@ -116,7 +120,7 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             y=alt.Y("y:Q", title=up.label).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
             y2="top:Q",
             color=alt.Color("p:Q", title="probability").scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest])
-            .legend(format="~g", gradientLength=160, tickCount=4),
+            .legend(format="~g", gradientLength=160, tickCount=4, orient="top"),
             tooltip=tips,
         )  # fmt: skip
         panels.append(chart.properties(title=alt.TitleParams(name, fontSize=13), height=theme.HEIGHT))

@@ -104,13 +104,14 @@ def _chart(found: list[tuple[float, str, float]], name: str) -> Any:
         .axis(values=asked, format=".3~g", grid=False),
         y=alt.Y("kl:Q", title="KL from the original (nats)").scale(type="log", domain=log_domain(heights), nice=False)
         .axis(values=log_ticks(heights), format="~g"),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=looks),
+        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=looks).legend(**theme.ABOVE),
         tooltip=[alt.Tooltip("what:N", title="method"), "epsilon:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g")],
     )  # fmt: skip
     others = base.transform_filter(f"datum.what !== '{OWN}'")
     shapes = alt.Scale(domain=names, range=["circle", "square", "diamond"])
     base, marks = (
-        layer.encode(shape=alt.Shape("what:N", title=None, sort=names, scale=shapes)) for layer in (base, others)
+        layer.encode(shape=alt.Shape("what:N", title=None, sort=names, scale=shapes).legend(**theme.ABOVE))
+        for layer in (base, others)
     )
     own = base.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170, opacity=1)
     return alt.layer(

@@ -9,7 +9,7 @@ from equinoise.figures.figure import Figure, altair
 from equinoise.figures.pairs import Pair
 from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
-from equinoise.figures.ticks import plain, symlog_ticks
+from equinoise.figures.ticks import plain, plainly, symlog_ticks
 from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
@@ -55,7 +55,7 @@ def _noise(mechanism: FixedNoise) -> Figure:
 def _points(points: list[dict[str, Any]], name: str, width: float, number: int) -> Any:
     ticks = symlog_ticks([point["noise"] for point in points], width)
     y = altair().Y("noise:Q", title=f"noise ({name})").scale(type="symlog", constant=width)
-    chart, shown = PAIR.drawn(points, name, y.axis(values=ticks, format="~g"), number)
+    chart, shown = PAIR.drawn(points, name, y.axis(values=ticks, format=plainly(ticks)), number)
     return chart.mark_point(filled=True, size=55).add_params(shown).properties(height=theme.HEIGHT)
 
 

@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from equinoise.figures import theme
 from equinoise.figures.figure import altair
 from equinoise.figures.shares import edges
 from equinoise.grid import Axis, Floats, Ints
@@ -56,8 +57,12 @@ class Pair:
         chart = alt.Chart(alt.Data(values=points)).encode(
             x=alt.X("value:Q", title=name).scale(zero=False).axis(grid=False, tickCount=6),
             y=y,
-            color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=list(self.colours)),
-            shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=list(self.shapes)),
+            color=alt.Color("what:N", title=None, sort=names)
+            .scale(domain=names, range=list(self.colours))
+            .legend(**theme.ABOVE),
+            shape=alt.Shape("what:N", title=None, sort=names)
+            .scale(domain=names, range=list(self.shapes))
+            .legend(**theme.ABOVE),
             opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
             tooltip=tips,
         )

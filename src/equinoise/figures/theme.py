@@ -22,11 +22,15 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
 
 WIDTH, HEIGHT = 620, 300
 
+ABOVE = {"orient": "top", "columnPadding": 16, "labelLimit": 0}
+"""Where legends are, also in notebooks: beside a chart they are cut off where letters are wider than was measured."""
+
 
 def config(look: dict[str, str]) -> dict[str, Any]:
     """Vega-Lite's configuration for LIGHT, DARK or PAGE."""
     title = {"color": look["ink"], "subtitleColor": look["faint"], "subtitleFontSize": 12, "anchor": "start"}
     narrow = {"columns": {"expr": "width < 400 ? 1 : 0"}} if look is PAGE else {}  # on a phone, one below the other
+    wide = {"expr": "width"} if look is PAGE else WIDTH  # a column's name may be longer than a phone is wide
     return {
         "background": look["ground"] if look is not PAGE else "transparent",
         "font": FONT,
@@ -42,6 +46,8 @@ def config(look: dict[str, str]) -> dict[str, Any]:
             "labelFontSize": 11,
             "titleFontSize": 12,
         },
+        "axisX": {"titleLimit": wide},
+        "axisY": {"titleLimit": HEIGHT},
         "legend": {"labelColor": look["ink"], "titleColor": look["ink"], "orient": "top", "labelFontSize": 12,
                    "labelLimit": 0, "titleFontWeight": "normal", "symbolStrokeWidth": 2.5, **narrow},
         "rule": {"color": look["ink"]},

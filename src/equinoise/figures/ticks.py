@@ -34,6 +34,11 @@ def plain(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e12 else f"{value:.3g}"
 
 
+def plainly(ticks: Iterable[float]) -> str:
+    """How marks are written, as D3 has it: likewise. Digits must be said: without, an axis finds 1e+3 short enough."""
+    return ",.3~r" if all(tick == 0 or 1e-6 <= abs(tick) < 1e12 for tick in ticks) else ".3~g"
+
+
 def _times(decades: Sequence[float], factors: Sequence[int]) -> list[float]:
     return [factor * decade for decade in decades for factor in factors]
 

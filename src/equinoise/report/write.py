@@ -45,7 +45,7 @@ def check_report(path: Path, figure: str | None, *, public: bool) -> None:
     """Refuse what cannot be written, before any work."""
     suffix = path.suffix.lower()
     if figure is None and suffix != ".html":
-        why = "name one with --figure for a picture" if suffix in {".png", ".svg"} else "the report is one HTML page"
+        why = "for a picture, name it with --figure" if suffix in {".png", ".svg"} else "the report is one HTML page"
         raise BadInput(f"{str(path)!r} must end in .html: {why}.")
     if figure is not None:
         if figure not in FIGURES:

@@ -39,7 +39,7 @@ class Round:
     left: float | None = None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Solution(Shown, Generic[G]):
     """A profile of a game, and how it was found.
 
