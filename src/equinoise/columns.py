@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from typing import Any
 
 import narwhals as nw
@@ -11,6 +10,7 @@ import narwhals as nw
 from equinoise.errors import BadInput
 
 TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
+MOST_DIGITS = 38
 ARROW_INTEGERS = {nw.Int64, nw.UInt64}
 
 
@@ -37,6 +37,8 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
+    if not names:
+        return "none"
     shown = ", ".join(repr(name) for name in names[:8])
     return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
 
@@ -47,34 +49,21 @@ def check_type(column: str, dtype: Any) -> None:
         return
     what = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
     kind = what.get(type(dtype).__name__, f"values of type {dtype}")
-    raise _no_numbers(column, kind)
+    raise no_numbers(column, kind)
 
 
-def _no_numbers(column: str, kind: str) -> BadInput:
+def check_digits(column: str, digits: int | None) -> None:
+    """Refuse decimals that are too long: polars cannot read them, and DuckDB reads them as something else."""
+    if digits is not None and digits > MOST_DIGITS:
+        raise BadInput(
+            f"Column {column!r} holds decimals of {digits} digits, and at most {MOST_DIGITS} can be read. Convert it "
+            "to floats or shorter decimals first."
+        )
+
+
+def no_numbers(column: str, kind: str) -> BadInput:
+    """One sentence for what is no column of numbers."""
     return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
-
-
-def without_objects(frame: Any, names: list[str | None]) -> Any:
-    """In pandas, decimals are Python objects; make them floats, and say what other objects are."""
-    if not frame.implementation.is_pandas():
-        return frame
-    wanted = frame.columns if names == [None] and len(frame.columns) == 1 else names
-    for column in wanted:
-        if column in frame.columns and frame[column].to_native().dtype == object:
-            frame = frame.with_columns(_from_objects(frame[column]))
-    return frame
-
-
-def _from_objects(column: Any) -> Any:
-    import pandas as pd
-
-    series = column.to_native()
-    kind = pd.api.types.infer_dtype(series, skipna=True)
-    if kind not in {"decimal", "floating", "integer", "mixed-integer-float", "empty"}:
-        known = {"boolean": "yes/no values", "date": "dates", "datetime": "dates", "string": "text"}
-        raise _no_numbers(column.name, known.get(kind, f"Python objects ({kind})"))
-    floats = [math.nan if lost else float(value) for value, lost in zip(series, series.isna(), strict=True)]
-    return nw.from_native(pd.Series(floats, index=series.index, name=series.name, dtype="float64"), series_only=True)
 
 
 def as_float(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:

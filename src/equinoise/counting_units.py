@@ -13,8 +13,9 @@ import polars as pl
 
 from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refuse_settings, refuse_unusable
 from equinoise.engines import Engine
-from equinoise.errors import BadInput, SeveralRowsWarning
+from equinoise.errors import BadInput, SeveralRowsWarning, listed
 from equinoise.fields import FIELD, MISSING_MARKS
+from equinoise.frames import kinds_of_objects
 from equinoise.grid import Axis, Grid, Ints, JointHistogram
 from equinoise.rows import Rows, collect, column_names, open_rows
 from equinoise.units import UnitHistogram, gather, middle_rows
@@ -84,8 +85,11 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     if dtype.is_float():
         unsigned = nw.when(nw.col(field) == 0).then(nw.lit(0.0)).otherwise(nw.col(field))  # -0 is nobody else than 0
         return nw.when(~nw.col(field).is_nan()).then(unsigned).cast(nw.String)
-    if not can_name(dtype):
-        raise BadInput(f"Column {name!r} cannot be the unit: it holds {dtype}. Name one of whole numbers or text.")
+    objects = rows.frame.implementation.is_pandas() and isinstance(dtype, nw.Object | nw.Categorical)
+    kinds = kinds_of_objects(rows.frame.select(field).collect()[field].to_native()) if objects else []
+    if kinds or not can_name(dtype):
+        held = f"Python objects ({listed(kinds)})" if kinds else dtype
+        raise BadInput(f"Column {name!r} cannot be the unit: it holds {held}. Name one of whole numbers or text.")
     return nw.col(field).cast(nw.String)
 
 
@@ -115,7 +119,7 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
 
     Only columns that are called like one are looked at, and only whether their values repeat.
     """
-    for name in filter(lambda name: isinstance(name, str), column_names(data)):  # in pandas, some are numbers
+    for name in column_names(data):
         plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
         if name in columns or not LIKE_A_NAME.search(plain):
             continue

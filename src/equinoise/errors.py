@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import ROUND_CEILING, Context
 from numbers import Integral
 from typing import Any
@@ -78,6 +78,12 @@ def one_of(names: Iterable[str]) -> str:
     """Names as a choice: 'a', 'b' or 'c'."""
     *most, last = (repr(name) for name in names)
     return f"{', '.join(most)} or {last}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """Words as a list: a, b and c."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 def is_whole(value: object, low: int, high: int) -> bool:

@@ -6,7 +6,9 @@ and what is not a number is counted rather than fatal. Big files are cut into pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -16,9 +18,13 @@ import polars as pl
 from equinoise.errors import BadInput
 from equinoise.sources import Files, check_same
 
+OURS = "equinoise"
 VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
 FIELD = "equinoise field"
 MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
+PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
+"""How files that gzip, zstd or zlib made begin."""
+
 PART_BYTES = 64 * 2**20
 
 
@@ -73,11 +79,37 @@ def plain_names(names: list[str]) -> list[str]:
 def header_of(files: Files) -> list[str]:
     """The column names, if all the files have the same."""
     assert files.separator is not None
+    for path in files.paths:
+        _refuse_packed(path)
     found = [scan([path], files.separator).collect_schema().names() for path in files.paths]
     if any("\0" in name or "\ufffd" in name for name in found[0]):
         raise BadInput(f"{files.source} is not UTF-8 text. Save it as UTF-8 and try again.")
+    if any(re.search(r"\r[^\n]", name) for names in found for name in names):
+        raise BadInput(f"{files.source} has lines that end in a carriage return alone. Save it with usual line ends.")
     check_same(files.paths, [[repr(name) for name in names] for names in found])
     return found[0]
+
+
+def _refuse_packed(path: Path) -> None:
+    """Polars would unpack it, but a packed file cannot be cut into parts; and some text looks like one."""
+    with path.open("rb") as file:
+        if file.read(4).startswith(PACKED):
+            raise BadInput(
+                f"The file {str(path)!r} begins like a packed file. Unpack it first; if it is text, put the first name "
+                "in quotes."
+            )
+
+
+def refuse_repeated(files: Files, names: Sequence[str], header: Sequence[str]) -> None:
+    """Refuse a column of which there are two: polars gives the later ones other names."""
+    assert files.separator is not None
+    for name in names:
+        if f"{name}_duplicated_0" in header:
+            first = pl.scan_csv(
+                files.paths[0], separator=files.separator, infer_schema=False, glob=False, has_header=False
+            )
+            if first.head(1).collect().row(0).count(name) > 1:
+                raise BadInput(f"{files.source} has several columns called {name!r}. Give each a name of its own.")
 
 
 def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()) -> pl.LazyFrame:
@@ -97,7 +129,14 @@ def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()
             is_text.alias(f"{IS_TEXT} {i}"),
             pl.when(is_text).then(raw).alias(f"{RAW} {i}"),
         ]
-    return text.rename(new).select(fields)
+    return text.rename(renaming(text.collect_schema().names(), new)).select(fields)
+
+
+def renaming(names: Sequence[str], new: Mapping[str, str]) -> Mapping[str, str]:
+    """The new names of some columns; of all, where others are called as we call ours."""
+    if not any(name.startswith(OURS) and name not in new for name in names):
+        return new
+    return {name: new.get(name, f"{OURS} other {i}") for i, name in enumerate(names)}
 
 
 def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
@@ -133,7 +172,7 @@ def _cuts(path: Path, size: int) -> Iterator[int]:
     the quotes before every cut must be closed."""
     with path.open("rb") as file:
         line, odd = b"\n", 0
-        while line.strip(b"\r\n") == b"" and line:  # empty lines before the header
+        while line.removeprefix(BOM_UTF8).strip(b"\r\n") == b"" and line:  # empty lines before the header
             line = file.readline()
         odd = line.count(b'"') % 2
         while odd and (line := file.readline()):
@@ -156,4 +195,12 @@ def unreadable(source: str, error: Exception) -> BadInput:
             f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
             "the extra fields."
         )
-    return BadInput(f"{source} could not be read: {said.splitlines()[0][:120]}")
+    if "CSV malformed" in said or 'could not parse `"' in said:
+        return BadInput(
+            f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write "
+            "the quotes within them twice."
+        )
+    causes = [line for line in said.splitlines() if line.startswith("Caused by: ")]  # of what Java throws
+    return BadInput(
+        f"{source} could not be read: {[said, *causes][-1].removeprefix('Caused by: ').splitlines()[0][:120]}"
+    )

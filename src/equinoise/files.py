@@ -95,28 +95,52 @@ def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool)
 
 @contextmanager
 def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
-    """Write beside the target, make it durable, then give it its name in one step; clean up on failure."""
-    part = path.absolute().parent / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
+    """Write beside the target, make it durable, then give it its name in one step; clean up on failure.
+
+    Where the file system can, it has no name until then: if the process is killed, nothing private stays behind.
+    """
+    folder = path.absolute().parent
+    part = folder / f".{path.name[:64]}.{secrets.token_hex(8)}.part"
     try:
-        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        unnamed = _open_unnamed(folder, mode)
+        handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode) if unnamed is None else unnamed
         try:
             with open(handle, "wb") as file:
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
+                if unnamed is not None:  # a second name for the open file; src_dir_fd lets the link be followed
+                    first = part if force else path
+                    os.link(_open_as(unnamed), first, src_dir_fd=unnamed, follow_symlinks=True)
             if force:
                 os.replace(part, path)
-            else:
+            elif unnamed is None:
                 os.link(part, path)  # fails if something appeared there meanwhile
         finally:
             part.unlink(missing_ok=True)
-        _sync_folder(path.absolute().parent)
+        _sync_folder(folder)
     except FileExistsError:
         raise BadInput(
             f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
         ) from None
     except OSError as error:
         raise _cannot_write(path, error) from None
+
+
+def _open_unnamed(folder: Path, mode: int) -> int | None:
+    """A file without a name in a folder, where the system and the file system have such."""
+    try:
+        handle = os.open(folder, os.O_WRONLY | os.O_TMPFILE, mode)
+    except (AttributeError, OSError):
+        return None
+    if os.path.exists(_open_as(handle)):
+        return handle
+    os.close(handle)
+    return None
+
+
+def _open_as(handle: int) -> str:
+    return f"/proc/self/fd/{handle}"
 
 
 def _cannot_write(path: Path, error: OSError) -> BadInput:

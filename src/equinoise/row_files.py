@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -30,6 +31,8 @@ def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool) -> 
                 _text(file, frames, SEPARATORS[path.suffix.lower()])
         except pl.exceptions.PolarsError as error:
             said = str(error).strip().splitlines()[0][:160]
+            outside = re.search(r"IO error: (.+) \(os error", said)  # a full disk, say
+            said = outside[1] if outside is not None else said
             raise BadInput(f"The file {str(path)!r} cannot be written: {said}.") from None
 
 
@@ -53,14 +56,14 @@ def _check_text(frame: pl.DataFrame) -> None:
 def _parquet(file: IO[bytes], frames: Iterator[pl.DataFrame]) -> None:
     """Polars writes what it is given in turn: frames do not pile up."""
     first = next(frames)
-    failed: list[BaseException] = []
+    failed: list[Exception] = []
 
     def source(columns: Any, predicate: Any, most: Any, size: Any) -> Iterator[pl.DataFrame]:
         try:
             yield first
             for frame in frames:
                 yield frame if frame.schema == first.schema else frame.cast(first.schema)
-        except BaseException as error:
+        except Exception as error:
             failed.append(error)
             raise
 

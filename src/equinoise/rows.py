@@ -13,11 +13,12 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.columns import as_float, check_type, find_column, seen, without_objects
+from equinoise.columns import as_float, check_digits, check_type, find_column, seen
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
-from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, unreadable
+from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, refuse_repeated, renaming, unreadable
+from equinoise.frames import NAMELESS, as_array, as_frame
 from equinoise.sources import Files, check_same, find_files
 
 __all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
@@ -61,14 +62,9 @@ def open_rows(
         return _open_files(Path(data), names, engine or Polars(), keep)
     if isinstance(data, np.ndarray | list | tuple):
         return _open_array(data, names, keep)
-    try:
-        frame = nw.from_native(data, allow_series=True)
-    except TypeError:
-        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
-    eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
     source = "The dataframe"
     try:
-        return _rows(without_objects(eager, names).lazy(), names, source, keep)
+        return _rows(as_frame(data, names).lazy(), names, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:
@@ -97,15 +93,12 @@ def column_names(data: Any) -> list[str]:
         return header_of(files) if files.is_text else list(pl.scan_parquet(files.paths[0], glob=False).collect_schema())
     if isinstance(data, np.ndarray | list | tuple):
         return []
-    frame = nw.from_native(data, allow_series=True)
-    return [] if isinstance(frame, nw.Series) else frame.collect_schema().names()
+    frame = as_frame(data, ())
+    return list(frame.collect_schema().names())
 
 
 def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
-    try:
-        array = np.asarray(data)
-    except ValueError:
-        array = np.empty((0, 0, 0))
+    array = as_array(data)
     if len(names) == 1 and array.ndim != 1:
         raise BadInput("An array must have one dimension: one number per person.")
     if len(names) > 1 and (array.ndim != 2 or array.shape[1] != len(names)):
@@ -113,22 +106,26 @@ def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
             f"An array for {len(names)} columns must be a table with one row per person and {len(names)} columns. "
             f"This one has the shape {array.shape}."
         )
-    if array.dtype.kind not in "iuf":
-        raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
     table = array.reshape(len(array), len(names))
-    columns = tuple(name or "value" for name in names)
+    columns = tuple(name or NAMELESS for name in names)
     frame = pl.LazyFrame({name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(columns)})
     return _rows(nw.from_native(frame), list(columns), "The array", keep)
 
 
-def _rows(frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str) -> Rows:
-    schema = frame.collect_schema()
-    columns = tuple(find_column(name, schema.names(), source) for name in names)
+def _rows(
+    frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str,
+    called: Sequence[str] | None = None,
+) -> Rows:  # fmt: skip
+    """``called`` are the columns' own names, where the engine may have changed some."""
+    found = frame.collect_schema()
+    schema = found if called is None else dict(zip(called, found.dtypes(), strict=True))
+    columns = tuple(find_column(name, list(schema), source) for name in names)
     for column in columns:
         check_type(column, schema[column])
-    kept = _kept(keep, schema.names(), source)
+    kept = _kept(keep, list(schema), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
-    renamed = _renamed(frame, schema.names(), new)
+    places = {own: new[name] for own, name in zip(found.names(), schema, strict=True) if name in new}
+    renamed = _renamed(frame, found.names(), places)
     exact = [as_float(nw.col(f"{VALUE} {i}"), schema[column], frame) for i, column in enumerate(columns)]
     fields = [seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
@@ -143,7 +140,7 @@ def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) ->
         there: nw.LazyFrame[Any] = nw.from_native(relation)
         return there
     if not frame.implementation.is_spark_like():
-        return frame.rename(new)
+        return frame.rename(dict(renaming(names, new)))
     by_place = (new.get(name, f"other {i}") for i, name in enumerate(names))
     found: nw.LazyFrame[Any] = nw.from_native(frame.to_native().toDF(*by_place))
     return found
@@ -158,10 +155,12 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
             header = header_of(files)
             columns = tuple(find_column(name, header, source) for name in names)
             kept = _kept(keep, header, source)
+            refuse_repeated(files, columns if keep is True else (*columns, *kept), header)
             frame = nw.from_native(engine.text(files, columns, kept)).lazy()
             return Rows(frame, columns, source, True, kept)
         columns, every = _parquet_columns(files, names, keep)
-        return _rows(nw.from_native(engine.parquet(files, every)).lazy(), columns, source, keep)
+        there: nw.LazyFrame[Any] = nw.from_native(engine.parquet(files, every)).lazy()
+        return _rows(there, columns, source, keep, every if there.implementation.is_duckdb() else None)
     except EquinoiseError:
         raise
     except Exception as error:  # engines have classes of their own for what they cannot read
@@ -171,13 +170,20 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
 def _parquet_columns(
     files: Files, names: list[str | None], keep: bool | str
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns to count and those to read, which must have the same types in all the files."""
-    schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
+    """The columns to count and those to read, which must have the same types in all the files. Whether those are types
+    of numbers is asked of the file: DuckDB takes lengths of time for whole numbers."""
+    scans = [pl.scan_parquet(path, glob=False) for path in files.paths]
+    schemas = [scan.collect_schema() for scan in scans]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
     columns = tuple(find_column(name, list(schemas[0]), files.source) for name in names)
     wanted = {*columns, *_kept(keep, list(schemas[0]), files.source)}
     read = tuple(name for name in schemas[0] if name in wanted)  # in their own order, which the engine's frame has too
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
+    for column in read:
+        check_digits(column, getattr(schemas[0][column], "precision", None))
+    types = nw.from_native(scans[0]).collect_schema()
+    for column in columns:
+        check_type(column, types[column])
     return columns, read
 
 
@@ -213,6 +219,8 @@ def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
 
 
 def _said_by_engine(source: str, error: Exception) -> BadInput:
+    if re.search(r"KeyboardInterrupt|Query interrupted|INTERRUPT Error", str(error)):  # DuckDB makes an error of Ctrl-C
+        raise KeyboardInterrupt from None
     said = re.search(r"BadInput: (.+)", str(error))  # ours, quoted by an engine in another language
     if said is not None:
         return BadInput(said[1].strip())

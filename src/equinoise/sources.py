@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from pathlib import Path
 
 from equinoise.errors import BadInput
@@ -42,6 +43,7 @@ def find_files(path: Path) -> Files:
             raise BadInput(f"{str(file)!r} is not an ordinary file. Save the rows to a file first.")
         if file.stat().st_size == 0:
             raise BadInput(f"The file {str(file)!r} is empty.")
+    _refuse_twice(paths)
     kinds = {_kind(file): file for file in paths}
     if len(kinds) > 1:
         first, second = sorted(str(file) for file in kinds.values())[:2]
@@ -59,16 +61,35 @@ def _in_folder(folder: Path) -> list[Path]:
     if inner is not None:
         raise BadInput(
             f"The folder {str(folder)!r} has a folder in it, {inner.name!r}, which would not be read. Name the files "
-            f"with a pattern such as {str(folder / '**' / '*.csv')!r}."
+            f"with a pattern such as {str(folder / '**' / '*.parquet')!r}."
         )
     return paths
 
 
 def _matching(pattern: Path) -> list[Path]:
-    paths = sorted(p for p in map(Path, glob.glob(str(pattern), recursive=True)) if not p.is_dir())
+    """What the pattern matches, each once; hidden files and marks are passed over as in a folder, unless it names
+    them."""
+    found = {Path(name) for name in glob.glob(str(pattern), recursive=True)}
+    paths = sorted(p for p in found if not p.is_dir() and all(_meant(part, pattern) for part in p.parts))
     if not paths:
         raise BadInput(f"No file matches {str(pattern)!r}.")
     return paths
+
+
+def _meant(part: str, pattern: Path) -> bool:
+    return not part.startswith("_") or any(own.startswith("_") and fnmatch(part, own) for own in pattern.parts)
+
+
+def _refuse_twice(paths: Sequence[Path]) -> None:
+    """Refuse one file under two names: whoever is in it would be two people, who hide each other."""
+    seen: dict[tuple[int, int], Path] = {}
+    for path in paths:
+        about = path.stat()
+        first = seen.setdefault((about.st_dev, about.st_ino), path)
+        if first is not path:
+            raise BadInput(
+                f"{str(first)!r} and {str(path)!r} are the same file, which would be counted twice. Remove one of them."
+            )
 
 
 def _kind(path: Path) -> str | None:

@@ -25,7 +25,7 @@ class Engine(Protocol):
         """The columns of text files, as :func:`equinoise.fields.numbers` gives them."""
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
-        """The columns of Parquet files, under their own names."""
+        """The columns of Parquet files, under their own names; from DuckDB, these alone and in this order."""
 
 
 @contextmanager

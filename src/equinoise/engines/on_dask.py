@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from equinoise.errors import BadInput
-from equinoise.fields import VALUE, Part, no_rows, parts_of
+from equinoise.fields import VALUE, Part, no_rows, parts_of, renaming
 from equinoise.sources import Files
 
 SECONDS_TO_ANSWER = 10
@@ -42,7 +42,8 @@ class Piece:
 def read_piece(piece: Piece) -> pd.DataFrame:
     """Some rows of a Parquet file, read on a worker."""
     names = [f"{VALUE} {i}" for i in range(len(piece.columns))]
-    frame = pl.scan_parquet(piece.path, glob=False).rename(dict(zip(piece.columns, names, strict=True)))
+    frame = pl.scan_parquet(piece.path, glob=False)
+    frame = frame.rename(renaming(frame.collect_schema().names(), dict(zip(piece.columns, names, strict=True))))
     return _in_pandas(frame.select(names).slice(piece.first, piece.rows).collect()).set_axis(piece.columns, axis=1)
 
 

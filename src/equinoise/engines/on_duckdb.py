@@ -48,9 +48,13 @@ class DuckDB:
         return self.connection.from_arrow(Stream(parts_of(files, columns, kept=kept)))
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
-        """The columns of Parquet files. A name is a name, though DuckDB would take some for patterns."""
+        """The columns of Parquet files, in their order. A name is a name, though DuckDB would take some for patterns;
+        a column's it may change, as it does not tell ``x`` from ``X``."""
         names = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in files.paths]
-        return self.connection.read_parquet(names, hive_partitioning=False)
+        found = self.connection.read_parquet(names, hive_partitioning=False)
+        places = [list(pl.scan_parquet(files.paths[0], glob=False).collect_schema()).index(name) for name in columns]
+        quoted = (found.columns[place].replace('"', '""') for place in places)
+        return found.project(", ".join(f'"{name}"' for name in quoted))
 
 
 def stream(relation: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:

@@ -1,0 +1,134 @@
+"""An array or any dataframe as one that can be counted: with names, and with numbers that are numbers to everyone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from equinoise.columns import no_numbers
+from equinoise.errors import BadInput
+
+NAMELESS = "value"
+"""What a column is called that has no name of its own."""
+
+
+def as_array(data: Any) -> Any:
+    """An array of numbers; what is masked there is missing."""
+    try:
+        masked = isinstance(data, np.ma.MaskedArray)
+        array = np.asarray(data)
+    except ValueError:
+        return np.empty((0, 0, 0))
+    if array.dtype.kind not in "iuf":
+        raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
+    if masked:
+        return np.ma.filled(data.astype(np.float64), np.nan)
+    return array.astype(np.float64) if array.dtype.itemsize > 8 else array
+
+
+def as_frame(data: Any, names: Sequence[str | None]) -> Any:
+    """A dataframe or a column of any library; ``names`` are the columns to be counted.
+
+    In pandas a name may be anything: it is taken as text. Numbers may be Python objects there, and packed in Arrow;
+    neither is anything to whoever counts.
+    """
+    try:
+        frame = nw.from_native(_with_names(data), allow_series=True)
+    except TypeError:
+        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
+    except nw.exceptions.DuplicateError:
+        raise _twice(Counter(getattr(data, "column_names", None) or data.columns).most_common(1)[0][0]) from None
+    eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
+    if not (eager.implementation.is_pandas() or eager.implementation.is_pyarrow()):
+        return eager
+    wanted = eager.columns if list(names) == [None] and len(eager.columns) == 1 else names
+    if eager.implementation.is_pandas():
+        return _without_objects(eager, wanted)
+    return nw.from_native(_unpacked(eager.to_native(), wanted))
+
+
+def _with_names(data: Any) -> Any:
+    native = nw.to_native(data, pass_through=True)
+    if not (nw.dependencies.is_pandas_series(native) or nw.dependencies.is_pandas_dataframe(native)):
+        return data
+    if nw.dependencies.is_pandas_series(native):
+        return native.rename(NAMELESS if native.name is None else str(native.name))
+    names = [str(name) for name in native.columns]
+    (name, times), *_ = [*Counter(names).most_common(1), ("", 0)]
+    if times > 1:
+        raise _twice(name)
+    return native if names == list(native.columns) else native.set_axis(names, axis=1)
+
+
+def _twice(name: str) -> BadInput:
+    return BadInput(f"The dataframe has several columns called {name!r}. Give each a name of its own.")
+
+
+def _without_objects(frame: Any, wanted: Sequence[str | None]) -> Any:
+    """In pandas, decimals are Python objects: make them floats where they are counted, and say what other objects are.
+    Floats that are objects become floats everywhere."""
+    import pandas as pd
+
+    for column in frame.columns:
+        series = frame[column].to_native()
+        if series.dtype != object:
+            continue
+        kind = pd.api.types.infer_dtype(series, skipna=True)
+        if column in wanted or kind == "floating":
+            frame = frame.with_columns(nw.from_native(_floats(series, kind), series_only=True))
+    return frame
+
+
+def _floats(series: Any, kind: str) -> Any:
+    import pandas as pd
+
+    if kind not in {"decimal", "floating", "integer", "mixed-integer-float", "empty"}:
+        known = {"boolean": "yes/no values", "date": "dates", "datetime": "dates", "string": "text"}
+        raise no_numbers(series.name, known.get(kind, f"Python objects ({kind})"))
+    floats = [math.nan if lost else float(value) for value, lost in zip(series, series.isna(), strict=True)]
+    return pd.Series(floats, index=series.index, name=series.name, dtype="float64")
+
+
+def _unpacked(table: Any, wanted: Sequence[str | None]) -> Any:
+    """In Arrow, numbers may be packed in dictionaries or in runs of equals, and decimals come in four widths."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for place, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
+        column = table.column(place)
+        if pa.types.is_run_end_encoded(kind):
+            column = pc.run_end_decode(column)
+        elif pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
+            column = column.cast(kind.value_type)
+        if name in wanted and pa.types.is_decimal(column.type) and not pa.types.is_decimal128(column.type):
+            column = column.cast(pa.string()).cast(pa.float64())
+        if column.type != kind:
+            table = table.set_column(place, name, column)
+    return table
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+
+
+def kinds_of_objects(series: Any) -> list[str]:
+    """The kinds of Python objects in a column of pandas that cannot name people: objects that are equal must be the
+    same text, or one person would be two."""
+    import uuid
+
+    import pandas as pd
+
+    packed = isinstance(series.dtype, pd.CategoricalDtype)
+    values = pd.Series(series.cat.categories) if packed else series
+    if values.dtype == object:
+        kinds = {type(value) for value in values.dropna()}
+        fine = all(issubclass(kind, str | int | np.integer | uuid.UUID) and kind is not bool for kind in kinds)
+        return [] if fine else sorted(kind.__name__ for kind in kinds)
+    return ["bool"] if packed and values.dtype == bool else ["date"] if packed and values.dtype.kind == "M" else []
