@@ -19,7 +19,7 @@ test-engines: $(ENGINES)
 	command -v java || { apt-get update && apt-get install --yes --no-install-recommends default-jre-headless; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
 
-# Drives the local page and the documentation site in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
+# Drives the local page, reports and the documentation site in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
 test-browser: $(BROWSER)
 	test -x /usr/bin/chromium || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/browser -n 0 --durations=5

@@ -130,3 +130,15 @@ def test_every_method_has_a_name_and_a_look():
 
     assert list(charts.NAMES) == list(charts.LOOKS) == list(PROMISES)
     assert len({colour for colour, _ in charts.LOOKS.values()}) == len(PROMISES)
+
+
+def test_legends_stand_where_nothing_cuts_them_off_and_lines_of_families_are_told():
+    people = np.random.default_rng(5).normal(50, 12, 60).clip(0, 100)
+    found = equinoise.compare(
+        people, epsilons=[1, 4], bounds=(0, 100), bins=11, restarts=1, time_limit=1, noise=["laplace", "gaussian"]
+    )
+    spec = charts.comparison_chart(found).to_dict()
+    legends = [part["legend"] for layer in spec["layer"] for part in layer["encoding"].values() if "legend" in part]
+    assert {legend["orient"] for legend in legends if legend} == {"bottom"}
+    assert "Lines of the game, by its noise: laplace: solid, gaussian: dashes." in spec["title"]["subtitle"]
+    assert len(charts.STROKES) == len(charts.DASHES)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equinoise.errors import BadInput, at_most
+from equinoise.figures import theme
 from equinoise.figures.cost import cost
 from equinoise.figures.javascript import javascript
 from equinoise.files import write_whole
@@ -56,6 +57,12 @@ LOOKS = {
 
 DASHES = [[1, 0], [8, 3], [2, 3], [8, 3, 2, 3], [12, 5]]
 """Lines of the game's rows, where families of noise are compared."""
+
+STROKES = ("solid", "dashes", "dots", "dashes and dots", "long dashes")
+"""The same in words."""
+
+BELOW = {"orient": "bottom", "columns": 3, "columnPadding": 30, "labelLimit": 0}
+"""Not beside the chart: there, what is wider than was measured is cut off."""
 
 KINDS = [
     "Circles: one draw, per-instance, not DP. Triangles: one draw, DP.",
@@ -130,13 +137,13 @@ def comparison_chart(comparison: Comparison) -> Any:
         .axis(values=epsilons, format="~g", grid=False),
         y=alt.Y("height:Q", title="KL divergence from the original (nats)")
         .scale(type="log", domain=[lowest, highest]).axis(values=decades, format="~g"),
-        color=alt.Color("method:N", title="method", scale=colours, sort=names),
+        color=alt.Color("method:N", title="method", scale=colours, sort=names).legend(**BELOW),
         tooltip=[f"{name}:N" for name in ("method", "epsilon", "KL", "protected", "promise")],
     )  # fmt: skip
     kept, broken = base.transform_filter("datum.kept"), base.transform_filter("!datum.kept")
     lines = kept.mark_line(strokeWidth=1.8).encode(strokeDash=alt.StrokeDash("dash:N", scale=dashes, legend=None))
     marks = kept.mark_point(filled=True, opacity=1).encode(
-        shape=alt.Shape("method:N", title="method", scale=shapes, sort=names),
+        shape=alt.Shape("method:N", title="method", scale=shapes, sort=names).legend(**BELOW),
         size=alt.Size("size:Q", scale=None, legend=None),
     )
     crosses = broken.mark_text(text="\u2715", fontSize=18, fontWeight="bold")
@@ -144,6 +151,9 @@ def comparison_chart(comparison: Comparison) -> Any:
     bounds = [] if comparison.public_bounds else [f"{NOT_PRIVATE.capitalize()}."]
     if any(row.promised is None for row in finite):
         bounds.append("Crosses: not everyone is protected there, and nothing is promised.")
+    if len(families) > 1:
+        named = ", ".join(f"{family}: {stroke}" for family, stroke in zip(families, STROKES, strict=False))
+        bounds.append(f"Lines of the game, by its noise: {named}.")
     return (lines + marks + crosses).properties(
         width=620,
         height=420,
@@ -194,8 +204,12 @@ def end_to_end_chart(found: Audit) -> Any:
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("value:Q", title=m.grid.axis.label).scale(zero=False).axis(grid=False),
         y=alt.Y("height:Q", title="loss of one draw").scale(domain=[0, top]),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=["#0072b2", "#d55e00"]),
-        shape=alt.Shape("what:N", title=None, sort=names).scale(domain=names, range=["circle", "diamond"]),
+        color=alt.Color("what:N", title=None, sort=names)
+        .scale(domain=names, range=["#0072b2", "#d55e00"])
+        .legend(**theme.ABOVE),
+        shape=alt.Shape("what:N", title=None, sort=names)
+        .scale(domain=names, range=["circle", "diamond"])
+        .legend(**theme.ABOVE),
         tooltip=[f"{name}:N" for name in ("what", "cell", "people", "loss")],
     )
     marks = base.transform_filter("datum.ends").mark_point(filled=True, size=60, opacity=1)

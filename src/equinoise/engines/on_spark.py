@@ -133,8 +133,8 @@ def _start(master: str) -> SparkSession:
     except Exception as error:  # what Java throws comes in classes of py4j's own
         said = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
     raise BadInput(
-        f"Spark could not be started at {master!r}: {said[0][:160]}. Look at the address, at JAVA_HOME, and for a "
-        "Java of version 17 or newer."
+        f"Spark could not be started at {master!r}: {said[0][:160].strip(' :.')}. Look at the address, at JAVA_HOME, "
+        "and for a Java of version 17 or newer."
     )
 
 

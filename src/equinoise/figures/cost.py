@@ -92,7 +92,7 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
     there = {point["who"] for point in points}
     names = [name for name in LOOKS if name in there]
-    colours, shapes, sizes = ([LOOKS[name][part] for name in names] for part in (0, 1, 2))
+    colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
     shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
@@ -102,8 +102,10 @@ def _chart(points: list[dict[str, Any]]) -> Any:
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
         tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", format=".4~g")],
     )  # fmt: skip
-    marks = base.mark_point(filled=True).encode(
-        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE),
-        size=alt.Size("who:N", legend=None).scale(type="ordinal", domain=names, range=sizes),
+    shaped = base.encode(
+        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE)
     )
-    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), marks).properties(height=theme.HEIGHT)
+    marks = [
+        shaped.transform_filter(alt.datum.who == name).mark_point(filled=True, size=LOOKS[name][2]) for name in names
+    ]
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), *marks).properties(height=theme.HEIGHT)

@@ -8,6 +8,7 @@ from rich.table import Table
 
 from equinoise.audit import Audit
 from equinoise.errors import at_most
+from equinoise.figures.ticks import plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.row_losses import RowLosses
 from equinoise.terminal.consoles import screen
@@ -34,7 +35,7 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
         again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
-            "" if row["average_scale"] is None else f"{row['average_scale']:.3g}", f"{row['worst_loss']:.4g}", *again,
+            "" if row["average_scale"] is None else plain(row["average_scale"]), f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
     console.print(table)
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())

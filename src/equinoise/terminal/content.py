@@ -6,6 +6,7 @@ import numpy as np
 from rich.table import Table
 
 from equinoise.errors import shown
+from equinoise.figures.ticks import plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import Mechanism
@@ -60,7 +61,7 @@ def unit_table(mechanism: UnitFixedNoise) -> Table:
         here = mechanism.scale_indices == index
         if here.any():
             people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
-            table.add_row(f"{scale * mechanism.grid.axis.range:.3g}", f"{int(people.sum()):,}", f"{int(rows):,}")
+            table.add_row(plain(scale * mechanism.grid.axis.range), f"{int(people.sum()):,}", f"{int(rows):,}")
     return table
 
 
@@ -71,7 +72,7 @@ def profile_table(mechanism: FixedNoise) -> Table:
     table.add_column("cell", justify="right")
     table.add_column("released value", justify="right")
     for scale in mechanism.scales:
-        table.add_column(f"{scale * axis.range:.3g}", justify="right")
+        table.add_column(plain(scale * axis.range), justify="right")
     middles = axis.midpoints()
     for cell in np.unique(mechanism.cells).tolist():
         people = [0] * len(mechanism.scales)
