@@ -82,6 +82,7 @@ def test_it_looks_as_it_should_in_light_in_dark_and_on_a_phone(page):
             assert page.locator(f"#figure-{figure} .chart").get_attribute("aria-label")
             wait_until(f"{figure} to fit in {name}", as_wide_as_its_place, figure)
             wait_until(f"{figure} to be drawn in {name}", has_colours, figure, scheme)
+        page.evaluate("window.scrollTo(0, 0)")  # the settings stay in view
         page.screenshot(path=PICTURES / f"page-{name}.png", full_page=True)
 
 
