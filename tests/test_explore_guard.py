@@ -181,6 +181,12 @@ def test_what_is_too_long_is_refused(visitor):
     refused(visitor.ask("POST", "/save", b" " * (MOST_BODY + 1)), 413, "at most 10,000 bytes")
 
 
+def test_what_does_not_arrive_is_refused(visitor, monkeypatch):
+    monkeypatch.setattr(app, "SECONDS_TO_SEND", 0.2)
+    headers = {"Content-Length": "100"}  # of which nothing follows
+    refused(visitor.ask("POST", "/solve", b"{", headers), 400, "did not arrive within 0.2 seconds")
+
+
 def test_what_is_too_long_without_saying_so_is_refused(visitor):
     def parts():
         for _ in range(20):

@@ -36,6 +36,9 @@ REPORT_POLICY = (
 """A report brings its own scripts; in a sandbox it can neither load nor send anything, nor ask this server."""
 
 
+SECONDS_TO_SEND = 10
+"""A page of ours sends a few hundred bytes at once."""
+
 LOOK_EVERY = 0.2
 """Seconds between two looks whether the browser is still there."""
 
@@ -178,10 +181,14 @@ async def _unless_left(request: Request, work: Coroutine[Any, Any, Answer]) -> A
 async def _body(request: Request) -> dict[str, Any]:
     """A request's JSON object; a length that was not said is counted."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            raise TooLong
+    try:
+        async with asyncio.timeout(SECONDS_TO_SEND):
+            async for part in request.stream():
+                body += part
+                if len(body) > MOST_BODY:
+                    raise TooLong
+    except TimeoutError:
+        raise BadInput(f"What was sent did not arrive within {SECONDS_TO_SEND} seconds.") from None
     try:
         given = json.loads(body)
     except (ValueError, RecursionError):
