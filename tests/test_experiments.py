@@ -19,9 +19,9 @@ from equinoise import BadInput, baselines
 from equinoise.experiments import data, findings, games, goals, paper, regression, tables
 from equinoise.experiments import run as runs
 from equinoise.experiments.data import Dataset
+from equinoise.experiments.drawing import Picture
 from equinoise.experiments.page import Document, Figure, Paragraph, Table
 from equinoise.experiments.parts import Part, Store
-from equinoise.experiments.pictures import Picture
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.metrics import metrics
 
@@ -51,7 +51,7 @@ def few(monkeypatch):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Drawing takes most of the time of a small run."""
-    monkeypatch.setattr("equinoise.experiments.pictures.svg", lambda chart: "<svg/>")
+    monkeypatch.setattr("equinoise.experiments.drawing.svg", lambda chart: "<svg/>")
 
 
 class Draws:

@@ -32,7 +32,7 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
 
     given = sorted(set(given_numbers(draws, "--draws", "1,10")))
     asked = [int(number) if number.is_integer() else number for number in given]
-    check_costs(asked, delta)  # type: ignore[arg-type]
+    check_costs(asked, delta)
     if plot is not None:
         charts.check_picture(plot)
         check_writable(plot, file, force=force)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 from numbers import Integral
 from typing import Any
@@ -76,14 +76,17 @@ def _code(number: int) -> str:
 
 def one_of(names: Iterable[str]) -> str:
     """Names as a choice: 'a', 'b' or 'c'."""
-    *most, last = (repr(name) for name in names)
-    return f"{', '.join(most)} or {last}"
+    return _joined(map(repr, names), "or")
 
 
-def listed(words: Sequence[str]) -> str:
+def listed(words: Iterable[str]) -> str:
     """Words as a list: a, b and c."""
+    return _joined(words, "and")
+
+
+def _joined(words: Iterable[str], by: str) -> str:
     *most, last = words
-    return f"{', '.join(most)} and {last}" if most else last
+    return f"{', '.join(most)} {by} {last}" if most else last
 
 
 def is_whole(value: object, low: int, high: int) -> bool:

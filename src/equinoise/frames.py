@@ -20,13 +20,12 @@ NAMELESS = "value"
 def as_array(data: Any) -> Any:
     """An array of numbers; what is masked there is missing."""
     try:
-        masked = isinstance(data, np.ma.MaskedArray)
         array = np.asarray(data)
     except ValueError:
         return np.empty((0, 0, 0))
     if array.dtype.kind not in "iuf":
         raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
-    if masked:
+    if isinstance(data, np.ma.MaskedArray):
         return np.ma.filled(data.astype(np.float64), np.nan)
     return array.astype(np.float64) if array.dtype.itemsize > 8 else array
 
@@ -34,22 +33,26 @@ def as_array(data: Any) -> Any:
 def as_frame(data: Any, names: Sequence[str | None]) -> Any:
     """A dataframe or a column of any library; ``names`` are the columns to be counted.
 
-    In pandas a name may be anything: it is taken as text. Numbers may be Python objects there, and packed in Arrow;
-    neither is anything to whoever counts.
+    Numbers may be Python objects in pandas, and packed in Arrow; neither is anything to whoever counts.
     """
-    try:
-        frame = nw.from_native(_with_names(data), allow_series=True)
-    except TypeError:
-        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
-    except nw.exceptions.DuplicateError:
-        raise _twice(Counter(getattr(data, "column_names", None) or data.columns).most_common(1)[0][0]) from None
-    eager = frame.to_frame() if isinstance(frame, nw.Series) else frame
+    eager = named_frame(data)
     if not (eager.implementation.is_pandas() or eager.implementation.is_pyarrow()):
         return eager
     wanted = eager.columns if list(names) == [None] and len(eager.columns) == 1 else names
     if eager.implementation.is_pandas():
         return _without_objects(eager, wanted)
     return nw.from_native(_unpacked(eager.to_native(), wanted))
+
+
+def named_frame(data: Any) -> Any:
+    """The same with its values as they are. In pandas a name may be anything: it is taken as text."""
+    try:
+        frame = nw.from_native(_with_names(data), allow_series=True)
+    except TypeError:
+        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
+    except nw.exceptions.DuplicateError:
+        raise _twice(Counter(getattr(data, "column_names", None) or data.columns).most_common(1)[0][0]) from None
+    return frame.to_frame() if isinstance(frame, nw.Series) else frame
 
 
 def _with_names(data: Any) -> Any:
@@ -59,9 +62,9 @@ def _with_names(data: Any) -> Any:
     if nw.dependencies.is_pandas_series(native):
         return native.rename(NAMELESS if native.name is None else str(native.name))
     names = [str(name) for name in native.columns]
-    (name, times), *_ = [*Counter(names).most_common(1), ("", 0)]
-    if times > 1:
-        raise _twice(name)
+    repeated = next((name for name, times in Counter(names).items() if times > 1), None)
+    if repeated is not None:
+        raise _twice(repeated)
     return native if names == list(native.columns) else native.set_axis(names, axis=1)
 
 

@@ -8,7 +8,6 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,10 +16,9 @@ import numpy as np
 from equinoise import baselines, storage
 from equinoise.accounting import Budget
 from equinoise.certificate import Certificate
-from equinoise.documents import JointDocument, UnitDocument, WorstCaseDocument
 from equinoise.draws import MOST_DRAWS, RandomBytes
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
-from equinoise.grid import Axis, Floats, Grid, Ints
+from equinoise.grid import Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
 from equinoise.privacy import QUANTILES, quantiles
@@ -35,14 +33,15 @@ def check_draws(draws: Any) -> None:
     check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
-def check_costs(draws: Sequence[int], delta: float | None) -> None:
+def check_costs(draws: Any, delta: Any) -> None:
     """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
     usable = isinstance(draws, Sequence | np.ndarray) and not isinstance(draws, str) and len(draws) > 0
     check(usable, "draws", "a list of whole numbers", draws)
     for many in draws:
         check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
     if delta is not None:
-        check(isinstance(delta, Real) and 1e-15 <= delta < 1, "delta", "at least 1e-15 and below 1", delta)
+        possible = isinstance(delta, int | float | np.number) and bool(1e-15 <= delta < 1)
+        check(possible, "delta", "at least 1e-15 and below 1", delta)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -83,45 +82,16 @@ class Mechanism(Shown):
     @staticmethod
     def open(path: str | Path) -> Mechanism:
         """A saved mechanism; it is certified again, and draws are charged to the file."""
-        made = Mechanism.read(path)
-        certificate = made.certificate()
-        if not certificate.holds:
-            raise BadInput(
-                f"The file {str(path)!r} has been tampered with: its certificate does not hold "
-                f"({certificate.failure}). Nothing can be released from it."
-            )
-        if not made.within_budget:
-            raise BadInput(
-                f"The file {str(path)!r} has been tampered with: its draws together cost more than its budget. "
-                "Nothing can be released from it."
-            )
-        return made
+        from equinoise.opening import open_saved
+
+        return open_saved(Path(path))
 
     @staticmethod
     def read(path: str | Path) -> Mechanism:
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
-        from equinoise.fixed_noise import FixedNoise
-        from equinoise.joint_fixed_noise import JointFixedNoise
-        from equinoise.unit_fixed_noise import UnitFixedNoise
-        from equinoise.worst_case import WorstCase
+        from equinoise.opening import read_saved
 
-        path = Path(path)
-        document, weights, digest = storage.read(path)
-        shared: dict[str, Any] = {
-            "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
-            "epsilon": document.epsilon,
-            "draws": document.draws,
-            "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
-            "settings": document.settings.model_dump(exclude_unset=True),
-            "ledger": Ledger(document.draws, digest, path),
-        }
-        if isinstance(document, WorstCaseDocument):
-            return WorstCase.from_document(document, shared)
-        if isinstance(document, JointDocument):
-            return JointFixedNoise.from_document(document, weights, shared)
-        if isinstance(document, UnitDocument):
-            return UnitFixedNoise.from_document(document, weights, shared)
-        return FixedNoise.from_document(document, weights, shared)
+        return read_saved(Path(path))
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there."""

@@ -18,7 +18,7 @@ from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, refuse_repeated, renaming, unreadable
-from equinoise.frames import NAMELESS, as_array, as_frame
+from equinoise.frames import NAMELESS, as_array, as_frame, named_frame
 from equinoise.sources import Files, check_same, find_files
 
 __all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
@@ -93,8 +93,7 @@ def column_names(data: Any) -> list[str]:
         return header_of(files) if files.is_text else list(pl.scan_parquet(files.paths[0], glob=False).collect_schema())
     if isinstance(data, np.ndarray | list | tuple):
         return []
-    frame = as_frame(data, ())
-    return list(frame.collect_schema().names())
+    return list(named_frame(data).collect_schema().names())
 
 
 def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from equinoise.experiments.pictures import Picture
+from equinoise.experiments.drawing import Picture
 
 
 @dataclass(frozen=True)

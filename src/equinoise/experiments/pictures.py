@@ -3,38 +3,27 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from importlib import import_module
+from collections.abc import Sequence
 from typing import Any
 
-from equinoise.charts import LOOKS, svg
+from equinoise.charts import LOOKS
 from equinoise.experiments.data import Dataset
+from equinoise.experiments.drawing import (
+    COLOURS,
+    ORIGINAL,
+    Picture,
+    coloured,
+    curve,
+    dashed,
+    epsilons,
+    faceted,
+    panels,
+    picture,
+    who,
+)
 from equinoise.experiments.regression import Task, scattered
-from equinoise.experiments.tables import MARK, NAMES, OURS, Row, csv_of, trained_on
-
-WIDTH, HEIGHT, ACROSS = 330, 170, 2
-
-ORIGINAL = "original"
-COLOURS = {ORIGINAL: "#9a9a9a", **{NAMES[method]: LOOKS[method][0] for method in NAMES}}
-DASHED = NAMES["optimal"]
-"""Drawn last and with gaps, so that what it lies on can be seen."""
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A picture, the words that say what is in it (in their first sentence how to read it), and the figures behind."""
-
-    name: str
-    title: str
-    alt: str
-    svg: str
-    csv: bytes
-
-    @property
-    def caption(self) -> str:
-        """How to read it; what can be seen in it is for whoever cannot see it."""
-        return self.alt.split(". ", 1)[0].rstrip(".") + "."
+from equinoise.experiments.tables import MARK, NAMES, OURS, Row, trained_on
+from equinoise.figures.figure import altair
 
 
 def of_games(data: Dataset, results: Sequence[dict[str, Any]], table: Sequence[Row]) -> list[Picture]:
@@ -60,7 +49,7 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
         }
         for row in table
     ]
-    alt = _altair()
+    alt = altair()
     names = list(dict.fromkeys(_series(row) for row in table))
     colours = [COLOURS[NAMES[row.method]] for row in {_series(row): row for row in table}.values()]
     dashes = [
@@ -83,7 +72,7 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Picture:
     )
     title = f"KL against epsilon: {data.title.lower()}"
     words = "; ".join(f"{_series(row)} {row.means['kl']:.4f} at epsilon {row.epsilon:g}" for row in table)
-    return _picture(
+    return picture(
         f"{data.name}-kl", title,
         f"The mean over seeds, ours with both sets of scales and the paper's {MARK} dotted (below 0.000001 "
         "drawn there). "
@@ -103,18 +92,18 @@ def _outputs(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     middles = axis.midpoints().tolist()
     points = []
     for one in drawn:
-        points += _curve(one, "probability", middles, one["output"])
-    for epsilon in _epsilons(drawn):
+        points += curve(one, "probability", middles, one["output"])
+    for epsilon in epsilons(drawn):
         share = (histogram.counts / histogram.people).tolist()
-        points += _curve({"epsilon": epsilon, "method": ORIGINAL}, "probability", middles, share)
+        points += curve({"epsilon": epsilon, "method": ORIGINAL}, "probability", middles, share)
     words = "; ".join(
         f"{NAMES[one['method']]} at epsilon {one['epsilon']:g}: total variation {one['metrics']['tv']:.4f}"
         for one in drawn
     )
-    return _picture(
+    return picture(
         f"{data.name}-output", f"The distribution of one draw: {data.title.lower()}",
         f"Probability of each bin, original and by method (wide scales). {words}.",
-        _panels(points, "probability", data, layered=True), points,
+        panels(points, "probability", data, layered=True), points,
     )  # fmt: skip
 
 
@@ -123,18 +112,18 @@ def _noise(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     middles = data.axis().midpoints().tolist()
     points: list[dict[str, Any]] = []
     for one in drawn:
-        points += _curve(one, "noise", middles, one["noise_sd"])
+        points += curve(one, "noise", middles, one["noise_sd"])
     unit = data.units[data.column]
     most = {(one["method"], one["epsilon"]): [n for n in one["noise_sd"] if n is not None] for one in drawn}
     words = "; ".join(
         f"{NAMES[method]} at epsilon {epsilon:g}: {min(each):.3g} to {max(each):.3g}"
         for (method, epsilon), each in most.items()
     )
-    return _picture(
+    return picture(
         f"{data.name}-noise", f"Average noise of the people in each bin: {data.title.lower()}",
         f"Standard deviation of where a person comes out, in {unit}, averaged over the people of each bin (wide "
         f"scales). {words}.",
-        _panels(points, "noise", data), points,
+        panels(points, "noise", data), points,
     )  # fmt: skip
 
 
@@ -142,26 +131,26 @@ def _convergence(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
     """KL round by round: every run of best response, and the genetic algorithm's fittest."""
     points = [
         {
-            **_who(one), "run": f"{one['method']} {restart}", "round": number,
+            **who(one), "run": f"{one['method']} {restart}", "round": number,
             "KL": max(distance, 1e-6), "protected": protected, "people": one["people"],
         }
         for one in drawn
         for restart, number, distance, protected in one.get("convergence", [])
     ]  # fmt: skip
-    alt = _altair()
+    alt = altair()
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("round:Q", title="round or generation").scale(type="log").axis(format="~g", grid=False),
         y=alt.Y("KL:Q", title="KL (nats)").scale(type="log").axis(format="~g", tickCount=5),
-        color=_coloured(points),
+        color=coloured(points),
         detail="run:N",
     )
-    chart = _faceted(base.mark_line(strokeWidth=0.9, opacity=0.7), points)
+    chart = faceted(base.mark_line(strokeWidth=0.9, opacity=0.7), points)
     words = "; ".join(
         f"{NAMES[one['method']]} at epsilon {one['epsilon']:g}: runs end between {min(ends):.4f} and {max(ends):.4f}"
         for one in drawn
         if (ends := [end for end, _ in one.get("ends", [])])
     )
-    return _picture(
+    return picture(
         f"{data.name}-convergence", f"Convergence, round by round: {data.title.lower()}",
         "KL after each round of every run of best response, and of each generation's fittest profile (wide scales). "
         f"{words}.",
@@ -178,22 +167,22 @@ def _losses(data: Dataset, drawn: Sequence[dict[str, Any]]) -> Picture:
             reached += people
             if loss is not None:
                 share = reached / one["people"]
-                points.append({**_who(one), "loss": max(loss, 1e-9), "share": share})
-    alt = _altair()
+                points.append({**who(one), "loss": max(loss, 1e-9), "share": share})
+    alt = altair()
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("loss:Q", title="loss of one draw").scale(type="log").axis(format="~g", grid=False),
         y=alt.Y("share:Q", title="share of people within it").axis(format=".0%"),
-        color=_coloured(points),
-        strokeDash=_dashed(),
+        color=coloured(points),
+        strokeDash=dashed(),
     )
     words = "; ".join(
         f"{NAMES[one['method']]} at epsilon {one['epsilon']:g}: half of the people within {_median(one):.3g}"
         for one in drawn
     )
-    return _picture(
+    return picture(
         f"{data.name}-losses", f"Losses, person by person: {data.title.lower()}",
         f"The share of people whose loss of one draw is at most so much (wide scales). {words}.",
-        _faceted(base.mark_line(interpolate="step-after", strokeWidth=1.6), points), points,
+        faceted(base.mark_line(interpolate="step-after", strokeWidth=1.6), points), points,
     )  # fmt: skip
 
 
@@ -212,19 +201,19 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Picture:
     x, y = task.names
     original = next(one for one in results if one["method"] == "original")
     points, some = [], [{x: a, y: b} for a, b in scattered(task).tolist()]
-    for epsilon in _epsilons([one for one in results if "epsilon" in one]):
+    for epsilon in epsilons([one for one in results if "epsilon" in one]):
         shown = [original, *(one for one in results if one.get("epsilon") == epsilon)]
         for one in shown:
             xs, ys = one["curve"]
             name = "the game" if one["method"] == "game" else trained_on(one)
             points += [{"epsilon": epsilon, "trained on": name, x: a, y: b} for a, b in zip(xs, ys, strict=True)]
-    alt = _altair()
+    alt = altair()
     names = list(dict.fromkeys(point["trained on"] for point in points))
     palette = {"the original": "#000000", "the game": LOOKS["best-response"][0]}
     others = iter((LOOKS["laplace"][0], LOOKS["bounded-laplace"][0]))
     colours = alt.Scale(domain=names, range=[palette.get(name) or next(others) for name in names])
     legend = alt.Legend(labelLimit=0)
-    everyone = [{**one, "epsilon": epsilon, "trained on": None} for epsilon in _epsilons(points) for one in some]
+    everyone = [{**one, "epsilon": epsilon, "trained on": None} for epsilon in epsilons(points) for one in some]
     base = alt.Chart(alt.Data(values=[*points, *everyone])).encode(
         x=alt.X(f"{x}:Q", title=f"{x} ({data.units[x]})").scale(zero=False),
         y=alt.Y(f"{y}:Q", title=f"{y} ({data.units[y]})").scale(zero=False),
@@ -235,76 +224,12 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Picture:
     words = "; ".join(
         f"{trained_on(one)}{_at(one)}: RMSE {statistics.fmean(one['rmse']):.3g} {data.units[y]}" for one in results
     )
-    return _picture(
+    return picture(
         f"regression-{data.name}", f"What networks learn: {y} from {x}, {data.title.lower()}",
         f"500 people of the original, and the networks' predictions averaged over seeds. {words}.",
-        _faceted(dots + lines, points), points,
+        faceted(dots + lines, points), points,
     )  # fmt: skip
 
 
 def _at(one: dict[str, Any]) -> str:
     return f" at epsilon {one['epsilon']:g}" if "epsilon" in one else ""
-
-
-def _altair() -> Any:
-    return import_module("altair")
-
-
-def _who(one: dict[str, Any]) -> dict[str, Any]:
-    return {"epsilon": one["epsilon"], "method": NAMES.get(one["method"], one["method"])}
-
-
-def _curve(one: dict[str, Any], name: str, xs: Sequence[float], ys: Sequence[float | None]) -> list[dict[str, Any]]:
-    return [{**_who(one), "value": x, name: y} for x, y in zip(xs, ys, strict=True) if y is not None]
-
-
-def _epsilons(items: Iterable[dict[str, Any]]) -> list[float]:
-    return sorted({item["epsilon"] for item in items})
-
-
-def _coloured(points: Sequence[dict[str, Any]]) -> Any:
-    there = {point["method"] for point in points}
-    methods = [method for method in COLOURS if method in there]
-    alt = _altair()
-    colours = alt.Scale(domain=methods, range=[COLOURS[method] for method in methods])
-    return alt.Color("method:N", title=None, sort=methods, scale=colours)
-
-
-def _dashed() -> Any:
-    """Gaps in the one line that lies on others."""
-    alt = _altair()
-    return alt.condition(alt.datum.method == DASHED, alt.value([5, 3]), alt.value([1, 0]))
-
-
-def _panels(points: list[dict[str, Any]], name: str, data: Dataset, *, layered: bool = False) -> Any:
-    """A line for each method over the column's values, one panel for each epsilon; the original as an area."""
-    alt = _altair()
-    unit = data.units[data.column]
-    y = alt.Y(f"{name}:Q", title="probability" if name == "probability" else f"noise SD ({unit})")
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("value:Q", title=f"{data.column} ({unit})").scale(zero=False, nice=False).axis(grid=False),
-        color=_coloured(points),
-    )
-    others = base.transform_filter("datum.method !== 'original'").mark_line(strokeWidth=1.5)
-    others = others.encode(y=y, strokeDash=_dashed())
-    if not layered:
-        return _faceted(others, points)
-    area = base.transform_filter("datum.method === 'original'").mark_area(interpolate="step", opacity=0.55)
-    return _faceted(area.encode(y=y.stack(None)) + others, points)
-
-
-def _faceted(chart: Any, points: Sequence[dict[str, Any]]) -> Any:
-    """One panel for each epsilon."""
-    alt = _altair()
-    header = alt.Header(labelExpr="'epsilon ' + datum.value", labelFontWeight="bold", labelFontSize=12)
-    order = _epsilons(points)
-    return chart.properties(width=WIDTH, height=HEIGHT).facet(
-        facet=alt.Facet("epsilon:O", title=None, header=header, sort=order), columns=ACROSS
-    )
-
-
-def _picture(name: str, title: str, words: str, chart: Any, points: Sequence[dict[str, Any]]) -> Picture:
-    chart = chart.properties(title=_altair().TitleParams(title, anchor="start"), description=f"{title}. {words}")
-    header = list(dict.fromkeys(key for point in points for key in point))
-    csv = csv_of(header, ([point.get(key, "") for key in header] for point in points))
-    return Picture(name, title, words, svg(chart), csv)

@@ -55,7 +55,7 @@ def check_report(path: Path, figure: str | None, *, public: bool) -> None:
         if public and figure not in PUBLIC_FIGURES:
             raise BadInput(
                 f"The figure {figure!r} is worked out from the data, so it cannot be public. Ask for "
-                f"{one_of(PUBLIC_FIGURES) if len(PUBLIC_FIGURES) > 1 else repr(PUBLIC_FIGURES[0])}, or leave out "
+                f"{one_of(PUBLIC_FIGURES)}, or leave out "
                 "--public."
             )
 
