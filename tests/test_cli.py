@@ -380,9 +380,30 @@ def test_a_reader_that_goes_away_is_no_error(folder, run):
     make(run, "--draws", "1000000")
     command = f"{sys.executable} -c 'from equinoise.cli import main; main()' sample pay.eq -n 500000 | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
     assert done.stdout == "pay\n"
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
+
+
+def test_the_status_is_the_same_if_nobody_reads(folder, run):
+    make(run)
+    (folder / "other.csv").write_text("pay\n1\n2\n")
+    for command, status in (
+        ("show pay.eq --json", 0),
+        ("audit pay.eq", 0),
+        ("audit pay.eq --data other.csv", 1),
+        ("--help", 0),
+        ("sample --help", 0),
+        ("audit no.eq --json", 2),
+    ):
+        reader, writer = os.pipe()
+        os.close(reader)
+        words = [sys.executable, "-c", "from equinoise.cli import main; main()", *command.split()]
+        done = subprocess.run(words, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+        os.close(writer)
+        assert done.returncode == status, command
+        assert "Traceback" not in done.stderr
 
 
 @pytest.mark.parametrize("name", ["[/red]", "*", "^.*$", "^pay$", "a,b", 'quo"ted', "-x", "päy", "value"])
@@ -419,6 +440,7 @@ def test_a_stdout_that_cannot_be_written_is_one_sentence(folder, run):
         ("show pay.eq --json > /dev/full", "could not be written"),
         ("sample pay.eq > /dev/full", "could not be written"),
         ("sample pay.eq >&-", "no stdout"),
+        ("audit no.eq --json > /dev/full", "no.eq"),
     ):
         done = subprocess.run(["bash", "-c", f"{entry} {command}"], capture_output=True, text=True, check=False)
         assert done.returncode == 2

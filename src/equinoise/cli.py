@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -41,7 +43,30 @@ To choose epsilon by eye: equinoise explore pay.csv --column pay --bounds pay 0 
 All commands: equinoise --help; one of them: equinoise optimize --help"""
 
 
+class ReaderLeft(Exception):
+    """Nobody reads what is written. Click would end with 1, which here says that a promise is not met."""
+
+
+class _Commands(click.Group):
+    def make_context(self, *args: Any, **settings: Any) -> click.Context:
+        with _told_apart():
+            return super().make_context(*args, **settings)
+
+    def invoke(self, context: click.Context) -> Any:
+        with _told_apart():
+            return super().invoke(context)
+
+
+@contextmanager
+def _told_apart() -> Iterator[None]:
+    try:
+        yield
+    except BrokenPipeError:
+        raise ReaderLeft from None
+
+
 @click.group(
+    cls=_Commands,
     invoke_without_command=True,
     epilog="Three steps: 'optimize' a column into a certified mechanism, 'audit' it, 'sample' from it. "
     "'equinoise COMMAND --help' has examples.",
@@ -66,10 +91,12 @@ def main() -> None:
         _fail("There is no stdout to print to.", 2, as_json=False)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is no reason to fail
+    status = 0
     try:
-        status = cli.main(prog_name="equinoise", standalone_mode=False)
+        found = cli.main(prog_name="equinoise", standalone_mode=False)
+        status = found if isinstance(found, int) else 0
         sys.stdout.flush()
-        sys.exit(status if isinstance(status, int) else 0)
+        sys.exit(status)
     except click.ClickException as error:
         _fail(_usage(error), 2, as_json)
     except PromiseNotMet as error:
@@ -78,9 +105,9 @@ def main() -> None:
         _fail(str(error), 2, as_json)
     except (KeyboardInterrupt, click.Abort):
         _fail("Stopped. Nothing more was written.", 130, as_json)
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderLeft):  # no error
         drop_stdout()
-        sys.exit(0)
+        sys.exit(status)
     except OSError as error:
         drop_stdout()
         _fail(f"The output could not be written: {error.strerror or error}.", 2, as_json)
@@ -109,5 +136,8 @@ def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None
     if as_json:
         import json
 
-        click.echo(json.dumps({"error": message, "status": status, **(facts or {})}))
+        try:
+            click.echo(json.dumps({"error": message, "status": status, **(facts or {})}))
+        except OSError:  # nobody reads it, or the disk is full; it has been said on stderr
+            drop_stdout()
     sys.exit(status)

@@ -87,12 +87,14 @@ def audit(
         click.echo("Nothing was measured end to end, because the audit failed before.", err=True)
     if drawn is not None:
         charts.plot_end_to_end(found, drawn, force=force)
-    if as_json:
-        terminal.print_json({**found.to_json(), "plot": None if drawn is None else str(drawn)})
-    else:
-        terminal.show_audit(found, drawn)
-    if not found.passed:
-        raise click.exceptions.Exit(1)
+    try:
+        if as_json:
+            terminal.print_json({**found.to_json(), "plot": None if drawn is None else str(drawn)})
+        else:
+            terminal.show_audit(found, drawn)
+    finally:  # an audit that failed has failed, even if nobody reads what it says
+        if not found.passed:
+            raise click.exceptions.Exit(1)
 
 
 @click.command(epilog=EPILOG, short_help="Show what a saved mechanism consists of.")
