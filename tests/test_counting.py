@@ -162,7 +162,7 @@ def test_files_that_cannot_be_counted_are_refused(tmp_path, name, content, said)
         (pl.DataFrame({"pay": [datetime.datetime(2020, 1, 1)]}), "dates"),
         (np.ones((2, 2)), "one dimension"),
         (np.array(["a"]), "numbers"),
-        ([[1], [1, 2]], "one dimension"),
+        ([[1], [1, 2]], "different lengths"),
         (5, "path, an array or a dataframe"),
     ],
 )
@@ -172,7 +172,7 @@ def test_data_that_is_no_column_of_numbers_is_refused(data, said):
 
 
 def test_the_column_may_be_left_out_only_where_there_is_one():
-    assert open_rows(pl.DataFrame({"pay": [1]})).column == "pay"
+    assert open_rows(pl.DataFrame({"pay": [1]})).columns == ("pay",)
     with pytest.raises(BadInput, match="has 2 columns"):
         open_rows(pl.DataFrame({"a": [1], "b": [2]}))
 

@@ -46,6 +46,12 @@ def test_the_file_is_read_once(tmp_path, monkeypatch):
     assert len(passes) == 1
 
 
+def test_a_column_that_names_people_several_times_is_pointed_out(tmp_path):
+    pl.DataFrame({"user_id": [i // 3 for i in range(300)], "pay": PEOPLE}).write_csv(tmp_path / "pay.csv")
+    (said,) = count_column(tmp_path / "pay.csv", column="pay", bounds=(0, 100)).warnings
+    assert "300 rows have only 100 different values" in said
+
+
 def without_seconds(mechanism):
     found = mechanism.to_json()
     return {**found, "solver": {name: value for name, value in found["solver"].items() if name != "seconds"}}

@@ -14,7 +14,7 @@ import pytest
 from equinoise import BadInput, files, row_files
 from equinoise.counting import count, find_bounds, open_rows
 from equinoise.fields import unreadable
-from equinoise.files import whole_file, write_whole
+from equinoise.files import check_writable, whole_file, write_whole
 from equinoise.grid import Axis
 
 
@@ -44,6 +44,22 @@ def test_what_is_there_is_replaced_with_force_only(tmp_path, way):
         file.write(b"new")
     assert (tmp_path / "a.csv").read_bytes() == b"new"
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_what_is_no_ordinary_file_is_never_replaced(tmp_path, way):
+    """As root, --out /dev/null --force would leave a machine without one."""
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "real.csv").write_bytes(b"kept")
+    os.symlink("real.csv", tmp_path / "link.csv")
+    for name in ("pipe.csv", "link.csv"):
+        with pytest.raises(BadInput, match="not an ordinary file"):
+            check_writable(tmp_path / name, force=True)
+        with pytest.raises(BadInput, match="not an ordinary file"):
+            write_whole(tmp_path / name, [b"new"], mode=0o600, force=True)
+    assert stat.S_ISFIFO((tmp_path / "pipe.csv").stat().st_mode)
+    assert (tmp_path / "link.csv").is_symlink()
+    assert (tmp_path / "real.csv").read_bytes() == b"kept"
+    assert len(list(tmp_path.iterdir())) == 3
 
 
 @pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt(), MemoryError()])

@@ -3,7 +3,6 @@ import doctest
 import math
 import subprocess
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
@@ -99,6 +98,15 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": "04"}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "There are bounds for column 'pay'"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 0}, "'draws' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "percentile": "x"}, "'percentile' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "padding_epsilon": [1]}, "'padding_epsilon' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "scales": 5}, "'scales' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "scales": [1.0, None]}, "'scales' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "time_limit": "x"}, "'time_limit' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "column": 3}, "'column' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "noise": [1]}, "'noise' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "progress": 3}, "'progress' parameter"),
+        ([[5.0, 6.0], [7.0]], {"bounds": (0, 10)}, "different lengths"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 2.5}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": True}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "epsilon": 1e-12}, "at least 1e-09"),
@@ -118,11 +126,6 @@ def test_bad_settings_are_refused(values, settings, said):
 def test_two_people_can_be_protected():
     made = equinoise.optimize([2.0, 7.0], epsilon=1, bounds=(0, 10))
     assert made.certificate().holds
-
-
-def test_benchmarks_can_be_imported():
-    for name in ("benchmarks.run", "benchmarks.optimal", "benchmarks.plain"):
-        assert import_module(name).__doc__ or name
 
 
 def test_the_time_of_adaptive_scales_is_all_of_it():

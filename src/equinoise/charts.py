@@ -6,13 +6,13 @@ import html
 import io
 import json
 import math
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from equinoise.errors import BadInput, at_most
 from equinoise.figures import theme
 from equinoise.figures.cost import cost
+from equinoise.figures.figure import altair
 from equinoise.figures.javascript import javascript
 from equinoise.files import write_whole
 from equinoise.methods import NOT_PRIVATE
@@ -106,7 +106,7 @@ def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool = F
 
 def comparison_chart(comparison: Comparison) -> Any:
     """KL against epsilon, both logarithmic, one line a method. A KL of zero is drawn at the lower edge."""
-    alt: Any = import_module("altair")
+    alt = altair()
     finite = [row for row in comparison.rows if math.isfinite(row.metrics["kl"])]
     above = [row.metrics["kl"] for row in finite if row.metrics["kl"] > 1e-15]  # below is what floats leave of zero
     lowest, highest = min(above, default=1e-6) / 2, max(above, default=1.0) * 2
@@ -185,7 +185,7 @@ def end_to_end_chart(found: Audit) -> Any:
     """The loss of a person of each occupied cell, others' noise fixed and end to end, against the target.
 
     An infinite loss is a cross at the upper edge."""
-    alt: Any = import_module("altair")
+    alt = altair()
     measured, m = found.end_to_end, found.mechanism
     assert measured is not None
     names = ["others' noise fixed", "end to end"]

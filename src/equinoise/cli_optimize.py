@@ -16,7 +16,7 @@ from equinoise.cli_options import EPILOG, FILE_PATH, json_option, offering
     short_help="Make a certified mechanism from a column of numbers.",
 )
 @click.argument("data", type=FILE_PATH)
-@click.option("--epsilon", type=float, required=True, 
+@click.option("--epsilon", type=float, required=True,
     help="The loss that everyone must stay within: for one draw, or with --delta and several --draws for all together.",
 )  # fmt: skip
 @click.option("--out", type=FILE_PATH, required=True, help="Where to save the mechanism. As secret as the data.")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli_options import FILE_PATH, offering
+from equinoise.cli_options import FILE_PATH, json_option, offering
 
 EXIT = "Exit status: 0 done; 1 the promise does not hold; 2 bad input; 130 stopped."
 
@@ -21,7 +21,7 @@ EXIT = "Exit status: 0 done; 1 the promise does not hold; 2 bad input; 130 stopp
 )  # fmt: skip
 @click.option("--public", is_flag=True, help="Leave out everything worked out from the data, and say what.")
 @click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there.")
+@json_option
 def report(file: Path, out: Path, figure: str | None, public: bool, force: bool, as_json: bool) -> None:
     """Write a page about FILE: what is promised, how close it is, who needs noise, what draws cost, how to repeat it.
 

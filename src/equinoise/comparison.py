@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,7 +19,7 @@ from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
 from equinoise.people import count_everyone, open_columns
 from equinoise.pipeline import check_unit
-from equinoise.procedure import check_epsilon, make_solver
+from equinoise.procedure import check_epsilon, check_time_limit, make_solver
 from equinoise.solvers import Round
 from equinoise.utility import named
 
@@ -114,7 +113,8 @@ def compare(
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
     """
     asked = check_epsilons(epsilons)
-    check(0 < time_limit < math.inf, "time_limit", "a positive number of seconds", time_limit)
+    check_time_limit(time_limit)
+    check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
     named(utility, 2)  # refused before anything is read
     check_unit(unit, unit_rows)

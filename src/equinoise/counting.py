@@ -75,10 +75,12 @@ def refuse_settings(missing: str, outside: str) -> None:
     check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
 
 
-def refuse_unusable(rows: Rows, axes: Sequence[Axis], found: Ints, people: Ints, *, missing: str, outside: str) -> None:
+def refuse_unusable(
+    rows: Rows, axes: Sequence[Axis], columns: Sequence[int], found: Ints, people: Ints, *, missing: str, outside: str
+) -> None:
     """Refuse combinations of codes, and how many rows have each, with something wrong that nothing is done about."""
-    for i, axis in enumerate(axes):
-        _refuse(rows, i, axis, found[:, i], people, missing=missing, outside=outside)
+    for i, (axis, number) in enumerate(zip(axes, columns, strict=True)):
+        _refuse(rows, number, axis, found[:, i], people, missing=missing, outside=outside)
 
 
 def count_each(
@@ -108,8 +110,7 @@ def _counted(
     counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))
     found = read_codes(counted, names)
     people = counted["people"].to_numpy().astype(np.int64)
-    for i, axis in enumerate(axes):
-        _refuse(rows, columns[i], axis, found[:, i], people, missing=missing, outside=outside)
+    refuse_unusable(rows, axes, columns, found, people, missing=missing, outside=outside)
     return found, people
 
 

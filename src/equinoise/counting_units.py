@@ -53,7 +53,7 @@ def unit_lines(
     counted = collect(rows, keyed.group_by("unit", *names).agg(nw.len().alias("times"))).to_polars()
     found = read_codes(counted, names)
     times = counted["times"].to_numpy().astype(np.int64)
-    refuse_unusable(rows, axes, found, times, missing=missing, outside=outside)
+    refuse_unusable(rows, axes, range(len(axes)), found, times, missing=missing, outside=outside)
     units = cleaned(counted["unit"], rows.from_text)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, found)
     if nobody.any() and missing == "refuse":
@@ -134,7 +134,8 @@ def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> N
             warnings.warn(
                 f"Column {name!r} looks like a name for each person, and its {many:,} rows have only {different:,} "
                 f"different values. Every row is taken for a person of its own, which protects rows, not people: if "
-                f"rows with the same {name!r} are one person's, say --unit {name!r} (in Python, unit={name!r}).",
+                f"rows with the same {name!r} are one person's, use optimize --unit {name!r} (in Python, "
+                f"unit={name!r}).",
                 SeveralRowsWarning,
                 stacklevel=4,
             )

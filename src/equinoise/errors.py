@@ -9,8 +9,8 @@ import math
 import shlex
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
-from numbers import Integral
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, TypeGuard
 
 
 class EquinoiseError(Exception):
@@ -92,6 +92,11 @@ def _joined(words: Iterable[str], by: str) -> str:
 def is_whole(value: object, low: int, high: int) -> bool:
     """Whether a setting is a whole number (of any integer type, but no truth value) from low to high."""
     return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether it is one (of any type of real numbers, but no truth value)."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check(condition: bool, name: str, must_be: str, got: object) -> None:

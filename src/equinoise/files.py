@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import os
 import secrets
+import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from fnmatch import fnmatch
@@ -35,6 +36,7 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
             raise BadInput(
                 f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
             )
+        _refuse_special(path)
         if not path.absolute().parent.is_dir():
             raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")
         probe = path.absolute().parent / f".{secrets.token_hex(8)}.part"
@@ -42,6 +44,12 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
         probe.unlink()
     except OSError as error:
         raise _cannot_write(path, error) from None
+
+
+def _refuse_special(path: Path) -> None:
+    """Nothing takes the place of a device, a pipe or a link, such as /dev/null or /dev/stdout."""
+    if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
+        raise BadInput(f"{str(path)!r} is not an ordinary file and is not replaced. Name another.")
 
 
 def _read(source: Path) -> list[Path]:
@@ -113,6 +121,7 @@ def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
                     first = part if force else path
                     os.link(_open_as(unnamed), first, src_dir_fd=unnamed, follow_symlinks=True)
             if force:
+                _refuse_special(path)
                 os.replace(part, path)
             elif unnamed is None:
                 os.link(part, path)  # fails if something appeared there meanwhile

@@ -22,7 +22,7 @@ def as_array(data: Any) -> Any:
     try:
         array = np.asarray(data)
     except ValueError:
-        return np.empty((0, 0, 0))
+        raise BadInput("An array must be a table, but its rows have different lengths.") from None
     if array.dtype.kind not in "iuf":
         raise BadInput(f"An array must hold numbers. This one holds {array.dtype}.")
     if isinstance(data, np.ma.MaskedArray):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, is_whole, shown, visible
+from equinoise.errors import BadInput, check, is_number, is_whole, listed, shown, visible
 
 MOST_BINS = 10_000
 
@@ -53,12 +53,12 @@ class Axis:
         """
         check(is_whole(bins, 2, MOST_BINS), "bins", f"a whole number from 2 to {MOST_BINS}", bins)
         low, high = float(low), float(high)
-        padding_epsilon, percentile = float(padding_epsilon), float(percentile)
         check(
-            math.isfinite(padding_epsilon) and padding_epsilon > 0,
+            is_number(padding_epsilon) and 0 < padding_epsilon < math.inf,
             "padding_epsilon", "a positive number", padding_epsilon,
         )  # fmt: skip
-        check(0.5 <= percentile < 1, "percentile", "at least 0.5 and below 1", percentile)
+        check(is_number(percentile) and 0.5 <= percentile < 1, "percentile", "at least 0.5 and below 1", percentile)
+        padding_epsilon, percentile = float(padding_epsilon), float(percentile)
         if not (math.isfinite(low) and math.isfinite(high)):
             raise BadInput(f"The bounds of column {name!r} must be finite numbers. Got {low} and {high}.")
         if not low < high:
@@ -159,8 +159,7 @@ class Grid:
     @property
     def name(self) -> str:
         """The columns as people read them: 'height', or 'height' and 'weight'."""
-        *most, last = (repr(axis.name) for axis in self.axes)
-        return f"{', '.join(most)} and {last}" if most else last
+        return listed(repr(axis.name) for axis in self.axes)
 
     @property
     def cells(self) -> int:

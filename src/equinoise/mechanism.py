@@ -17,7 +17,7 @@ from equinoise import baselines, storage
 from equinoise.accounting import Budget
 from equinoise.certificate import Certificate
 from equinoise.draws import MOST_DRAWS, RandomBytes
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_whole
+from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_number, is_whole
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.metrics import metrics
@@ -40,7 +40,7 @@ def check_costs(draws: Any, delta: Any) -> None:
     for many in draws:
         check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
     if delta is not None:
-        possible = isinstance(delta, int | float | np.number) and bool(1e-15 <= delta < 1)
+        possible = is_number(delta) and 1e-15 <= delta < 1
         check(possible, "delta", "at least 1e-15 and below 1", delta)
 
 

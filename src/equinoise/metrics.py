@@ -37,9 +37,9 @@ def standard_deviation(p: Floats, values: Floats) -> float:
     return float(np.sqrt(np.sum(p * (values - mean) ** 2)))
 
 
-def jaccard(p: Floats, q: Floats, threshold: float = JACCARD_THRESHOLD) -> float:
+def jaccard(p: Floats, q: Floats) -> float:
     """Cells above the threshold in both, over cells above it in either; 1 if there are none."""
-    a, b = p > threshold, q > threshold
+    a, b = p > JACCARD_THRESHOLD, q > JACCARD_THRESHOLD
     either = int(np.count_nonzero(a | b))
     return int(np.count_nonzero(a & b)) / either if either else 1.0
 

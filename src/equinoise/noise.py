@@ -7,14 +7,14 @@ the game saw.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, one_of
+from equinoise.errors import BadInput, check, is_number, one_of
 from equinoise.grid import Axis, Floats, Ints
 from equinoise.privacy import EPSILON_CAP
 
@@ -143,7 +143,7 @@ def staircase_mass(width: float, bins: int, epsilon: float) -> Floats:
 
 def check_noise(noise: object) -> None:
     """Refuse what is no family."""
-    check(noise in FAMILIES, "noise", one_of(FAMILIES), noise)
+    check(isinstance(noise, str) and noise in FAMILIES, "noise", one_of(FAMILIES), noise)
 
 
 def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:
@@ -208,6 +208,8 @@ def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, e
             f"The 'scales' parameter must be 'wide', 'adaptive', 'paper' or numbers in data units, such as "
             f"50,500,20000 (in Python a list). Got {scales[:60]!r} instead."
         )
+    usable = isinstance(scales, Collection | np.ndarray) and all(map(is_number, scales))
+    check(usable, "scales", "numbers in data units, or the name of a set", scales)
     values = sorted({float(scale) for scale in scales})
     check(len(values) > 0, "scales", "at least one number", list(scales))
     check(len(values) <= MOST_SCALES, "scales", f"at most {MOST_SCALES} numbers", len(values))

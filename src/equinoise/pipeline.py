@@ -16,14 +16,12 @@ from equinoise.grid import Histogram, JointHistogram
 from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.people import Bounds, count_everyone, open_columns
-from equinoise.procedure import Procedure
+from equinoise.procedure import SEVERAL_ROWS, Procedure
 from equinoise.solvers import Round
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
 from equinoise.watching import watched
 from equinoise.worst_case import WorstCase
-
-SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-rows one)"
 
 TIERS = ("fixed-noise", "end-to-end", "worst-case")
 
@@ -201,7 +199,7 @@ def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: An
         for name in [*given, *(["start"] if start is not None else [])]:
             check(False, name, "left out in the worst-case tier, which has no game", getattr(procedure, name, start))
         many = procedure.draws > 1 or procedure.delta == 0
-        check(many, "delta", "0 for one draw in the worst-case tier: it is private without", procedure.delta)
+        check(many, "delta", "0 for one draw in the worst-case tier, which needs none", procedure.delta)
 
 
 def check_unit(unit: Any, unit_rows: str) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from equinoise.accounting import Budget
 from equinoise.draws import MOST_DRAWS
-from equinoise.errors import BadInput, check, is_whole, one_of
+from equinoise.errors import BadInput, check, is_number, is_whole, one_of
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
 from equinoise.joint_game import JointGame
@@ -31,6 +31,7 @@ from equinoise.units import UnitHistogram
 from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
+SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-rows one)"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class Procedure:
         limit, generations = self.time_limit, self.generations
         if limit is not None:
             check(self.solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", limit)
-            check(0 < limit < math.inf, "time_limit", "a positive number of seconds", limit)
+            check_time_limit(limit)
         if generations is not None:
             check(self.solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
             check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
@@ -167,12 +168,13 @@ class Procedure:
         self, histogram: UnitHistogram, progress: Callable[[Round], None] | None = None
     ) -> Solution[UnitGame]:
         """The same for people with several rows."""
-        several = "where people have several rows (or keep one of each with --unit-rows one)"
-        check(self.solver == "best-response", "solver", f"'best-response' {several}", self.solver)
-        check(self.renyi is None, "renyi", f"left out {several}", self.renyi)
-        check(self.delta == 0 or self.draws > 1, "delta", f"0 {several}, unless there are several draws", self.delta)
-        check(self.scales != "adaptive", "scales", f"'wide', 'paper' or a list {several}", self.scales)
-        check(self.utility == "kl", "utility", f"'kl' {several}", self.utility)
+        check(self.solver == "best-response", "solver", f"'best-response' {SEVERAL_ROWS}", self.solver)
+        check(self.renyi is None, "renyi", f"left out {SEVERAL_ROWS}", self.renyi)
+        check(
+            self.delta == 0 or self.draws > 1, "delta", f"0 {SEVERAL_ROWS}, unless there are several draws", self.delta
+        )
+        check(self.scales != "adaptive", "scales", f"'wide', 'paper' or a list {SEVERAL_ROWS}", self.scales)
+        check(self.utility == "kl", "utility", f"'kl' {SEVERAL_ROWS}", self.utility)
         axis = histogram.grid.axis
         occupied = np.flatnonzero(histogram.by_row.counts)
         kernel = make_kernel(self.noise, self._offered(axis), axis.bins, cells=occupied)
@@ -200,11 +202,6 @@ def _float(value: Any) -> float | None:
     return None if value is None else float(value)
 
 
-def is_number(value: object) -> bool:
-    """Whether it is one (of any type, but no truth value)."""
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
 def check_epsilon(epsilon: Any) -> None:
     """Refuse what is no epsilon."""
     check(
@@ -217,6 +214,11 @@ def check_delta(delta: Any) -> None:
     """Refuse what is no delta."""
     check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
     check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
+
+
+def check_time_limit(limit: Any) -> None:
+    """Refuse what is no time."""
+    check(is_number(limit) and 0 < limit < math.inf, "time_limit", "a positive number of seconds", limit)
 
 
 def make_solver(

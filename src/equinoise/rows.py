@@ -41,12 +41,6 @@ class Rows:
     from_text: bool = False
     kept: tuple[str, ...] = ()
 
-    @property
-    def column(self) -> str:
-        """The only column."""
-        (column,) = self.columns
-        return column
-
 
 def open_rows(
     data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False
@@ -72,8 +66,9 @@ def open_rows(
 
 
 def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
-    names: list[str | None] = [column] if column is None or isinstance(column, str) else list(column)
-    check(len(names) > 0, "column", "the name of at least one column", column)
+    names: list[str | None] = list(column) if isinstance(column, list | tuple) else [column]  # type: ignore[list-item]
+    named = len(names) > 0 and all(name is None or isinstance(name, str) for name in names)
+    check(named, "column", "the name of a column, or a list of names", column)
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Column {name!r} is named twice. Name different columns.")

@@ -9,6 +9,7 @@ from functools import wraps
 from html import escape
 from typing import Any, ParamSpec, TypeVar
 
+from equinoise.errors import check
 from equinoise.solvers import Round
 
 P = ParamSpec("P")
@@ -33,6 +34,7 @@ def watched(work: Callable[P, Made]) -> Callable[P, Made]:
 def showing(progress: Any) -> Iterator[Callable[[Round], None] | None]:
     """What to tell of rounds, for what the caller gave."""
     if not isinstance(progress, bool):
+        check(progress is None or callable(progress), "progress", "a function, True, False or None", progress)
         yield progress
     elif not progress:
         yield None

@@ -16,7 +16,7 @@ from equinoise.certificate import Certificate, certify_bounded_range, certify_mo
 from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
-from equinoise.grid import Floats, Grid, Histogram, Ints
+from equinoise.grid import Floats, Histogram, Ints
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
@@ -252,9 +252,3 @@ def _too_many(budget: Budget, draws: int) -> PromiseNotMet:
         draws=draws,
         most_draws=low,
     )
-
-
-def cells_of(grid: Grid) -> int:
-    """How many cells lie within the bounds: as long a base distribution must be."""
-    inside = cells_within(grid.axis)
-    return int(inside.stop - inside.start)

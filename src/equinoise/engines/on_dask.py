@@ -49,7 +49,7 @@ def read_piece(piece: Piece) -> pd.DataFrame:
 
 def _pieces(path: str, columns: tuple[str, ...]) -> list[Piece]:
     """Whole row groups together, so that no group is read twice."""
-    metadata = pq.ParquetFile(path).metadata
+    metadata = pq.read_metadata(path)
     found, first, end = [], 0, 0
     for group in range(metadata.num_row_groups):
         end += metadata.row_group(group).num_rows

@@ -53,8 +53,8 @@ class Dataset:
     def histogram(self, axis: Axis | None = None) -> Histogram:
         """People per cell of the table's column."""
         axis = self.axis() if axis is None else axis
-        cells = np.floor((self.columns[axis.name] - axis.padded_low) / axis.width).astype(np.int64)
-        return Histogram(Grid((axis,)), np.bincount(cells.clip(0, axis.bins - 1), minlength=axis.bins))
+        cells = [axis.cell_of(value) for value in self.columns[axis.name].tolist()]
+        return Histogram(Grid((axis,)), np.bincount(cells, minlength=axis.bins))
 
     @property
     def digest(self) -> str:

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from equinoise import counting
+from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput, NotPublicWarning, check, is_whole
+from equinoise.errors import BadInput, NotPublicWarning, SeveralRowsWarning, check, is_whole
 from equinoise.grid import MOST_BINS, Axis, Histogram
 from equinoise.people import open_columns
 
@@ -69,17 +70,20 @@ def count_column(
     engine: str = "polars",
     engine_address: str | None = None,
 ) -> Counted:
-    """Count one column on all grids in one pass. (Bounds left out take another pass before, and a warning.)"""
+    """Count one column on all grids in one pass. (Bounds left out take another pass before, and a warning; so does a
+    column that is called like a name for each person.)"""
     check(1 <= len(bins) <= MOST_CHOICES, "bins", f"at most {MOST_CHOICES} numbers", list(bins))
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
-        warnings.simplefilter("always", NotPublicWarning)
+        for kind in (NotPublicWarning, SeveralRowsWarning):
+            warnings.simplefilter("always", kind)
         rows, grid = open_columns(
             data, column, bounds, bins=min(bins), padding_epsilon=1.0, percentile=0.9, engine=reader
         )
         first = grid.axis
         axes = [Axis.padded(first.name, first.low, first.high, bins=number) for number in sorted(set(bins))]
         histograms = counting.count_each(rows, axes, missing=missing, outside=outside)
-    said = tuple(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning))
+        warn_of_units(data, rows.columns, reader)
+    said = tuple(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning | SeveralRowsWarning))
     if histograms[0].people == 0:
         raise BadInput(f"Column {first.name!r} has 0 usable values, and at least one person is needed.")
     source = str(data) if isinstance(data, str | Path) else "data"

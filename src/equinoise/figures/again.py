@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,7 +19,7 @@ from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.solution import AnyGame
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.unit_game import UnitGame
-from equinoise.units import Bag, UnitHistogram
+from equinoise.units import UnitHistogram
 
 Tell = Callable[[str], None]
 
@@ -46,9 +45,7 @@ def game_of(mechanism: FixedNoise, epsilon: float | None = None) -> AnyGame:
         return JointGame(joint, kernel, one, utility)
     rows = make_kernel(mechanism.noise, mechanism.scales, grid.axis.bins, cells=occupied)
     if isinstance(mechanism, UnitFixedNoise):
-        people = Counter[Bag]()
-        for bag, many in zip(mechanism.bags, mechanism.people.tolist(), strict=True):
-            people[bag] += many
+        people = mechanism.people_by_bag
         bags = tuple(sorted(people))
         units = UnitHistogram(grid, bags, np.array([people[bag] for bag in bags], dtype=np.int64))
         return UnitGame(units, rows, one)
@@ -58,7 +55,7 @@ def game_of(mechanism: FixedNoise, epsilon: float | None = None) -> AnyGame:
 def play(
     game: AnyGame, *, restarts: int, seed: int, seen: Callable[[Round], None] | None = None
 ) -> Solution[Game] | Solution[JointGame] | Solution[UnitGame]:
-    """Best response, on either kind of game."""
+    """Best response, on a game of any kind."""
     if isinstance(game, UnitGame):
         return best_response(game, restarts=restarts, seed=seed, progress=seen)
     if isinstance(game, JointGame):

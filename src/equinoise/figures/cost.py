@@ -24,12 +24,12 @@ LOOKS = {
 """Colour, shape and size: later ones are smaller, so that all are seen where they agree."""
 
 
-def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequence[dict[str, float]] = ()) -> Figure:
-    """The worst and the median person's cost, and what adding up gives, for so many ``draws``.
+def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure:
+    """The worst and the median person's cost, and what adding up gives, for several numbers of draws.
 
     ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
     """
-    costs = costs or mechanism.costs(draws or usual_draws(mechanism))
+    costs = costs or mechanism.costs(usual_draws(mechanism))
     points = [
         {"draws": row["draws"], "who": name, "epsilon": row[key]}
         for row in costs
@@ -42,18 +42,16 @@ def cost(mechanism: Mechanism, draws: Sequence[int] | None = None, costs: Sequen
         for row in (costs[0], costs[-1])
     )
     delta = f"Except with probability delta = {costs[0]['delta']:g}. " if costs[0]["delta"] > 0 else ""
-    caption = f"What draws cost together, everyone's own figure. {delta}{_how(mechanism)} {_allowed(mechanism)}"
+    caption = f"What draws cost together, everyone's own figure. {delta}{how_composed(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
     return Figure("cost", title, caption, words, (_chart(points),), header, rows)
 
 
-def promised_cost(mechanism: Mechanism, draws: Sequence[int] | None = None) -> Figure:
+def promised_cost(mechanism: Mechanism) -> Figure:
     """The same from what is promised alone, with nothing in it that was worked out from the data."""
-    rows = [
-        (many, mechanism.promised_cost(many)) for many in draws or usual_draws(mechanism) if many <= mechanism.draws
-    ]
+    rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     caption = f"What is promised of so many draws, whoever is in the data. {_allowed(mechanism)}"
@@ -76,7 +74,8 @@ def _allowed(mechanism: Mechanism) -> str:
     return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
 
 
-def _how(mechanism: Mechanism) -> str:
+def how_composed(mechanism: Mechanism) -> str:
+    """How what draws cost together was worked out."""
     if not isinstance(mechanism, FixedNoise):
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
     if mechanism.measured is not None:

@@ -9,8 +9,6 @@ from equinoise.figures.figure import Figure
 from equinoise.mechanism import Mechanism
 
 FIGURES = ("distribution", "noise", "losses", "cost", "epsilons", "convergence")
-PLAYED_AGAIN = ("epsilons", "convergence")
-"""For these the game is played again, which takes seconds."""
 
 
 def make_figure(name: str, mechanism: Mechanism, tell: Callable[[str], None] = lambda note: None) -> Figure | str:

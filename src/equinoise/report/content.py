@@ -117,7 +117,7 @@ def _metrics(mechanism: Mechanism) -> Section:
     table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
     text = (
         f"Both at epsilon {at_most(mechanism.target)}; their promises differ. Distances in nats, probabilities "
-        " or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
+        "or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
     )
     return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
 

@@ -43,11 +43,9 @@ class LeastEpsilon:
         return f"{least}: ask for that (only the optimal solver may get there), or offer larger scales."
 
 
-def least_epsilon(
-    solution: Solution, seconds: float = SECONDS, progress: Callable[[Round], None] | None = None
-) -> LeastEpsilon:
+def least_epsilon(solution: Solution, progress: Callable[[Round], None] | None = None) -> LeastEpsilon:
     """Bisection from what a solution's runs came across: at each epsilon, either a profile or the proof of none."""
-    game, deadline = solution.game, time.perf_counter() + seconds
+    game, deadline = solution.game, time.perf_counter() + SECONDS
     found, proven = to_ask_for(solution.least_epsilon, game.people), 0.0
     numbers = len(game.occupied) * len(game.kernel.scales) * game.histogram.grid.cells
     while numbers <= MOST_NUMBERS and found > CLOSE * max(proven, LEAST_EPSILON) and time.perf_counter() < deadline:

@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.table import Table
 
 from equinoise.audit import Audit
-from equinoise.errors import at_most
+from equinoise.errors import at_most, listed
 from equinoise.figures.ticks import plain
 from equinoise.fixed_noise import FixedNoise
 from equinoise.row_losses import RowLosses
@@ -22,16 +22,16 @@ MOST_CELLS = 25
 def show_audit(found: Audit, plot: Path | None = None) -> None:
     """What ``audit`` found."""
     console, m = screen(), found.mechanism
-    shown_cells = (
-        sorted(found.cells(), key=lambda row: -row["worst_loss"])[:MOST_CELLS] if len(m.grid.axes) > 1 else None
-    )
-    which = "" if shown_cells is None else f", the {len(shown_cells)} worst of {len(found.cells()):,} occupied"
+    cells, which = found.cells(), ""
+    if len(m.grid.axes) > 1:
+        which = f", the {min(len(cells), MOST_CELLS)} worst of {len(cells):,} occupied"
+        cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
     table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
     measured = found.end_to_end
     fixed = "worst loss, others' noise fixed" if isinstance(m, FixedNoise) else "loss"
     for name in ("cell", "from", "to", "people", "average scale", fixed, *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
-    for number, row in enumerate(found.cells() if shown_cells is None else shown_cells):
+    for number, row in enumerate(cells):
         again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
@@ -99,8 +99,7 @@ def show_losses(found: RowLosses) -> None:
     how = "the others' noise fixed" if isinstance(m, FixedNoise) else "the weights worked out again"
     how = "by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
     console.print(f"Worst loss of one draw, {how}: {at_most(float(groups.losses.max()))}.")
-    *most, last = (repr(name) for name in found.columns)
-    names = f"columns {', '.join(most)} and {last}" if most else f"column {last}"
+    names = f"column{'s' * (len(found.columns) > 1)} {listed(map(repr, found.columns))}"
     missing = f" {found.left_out:,} of them were left out as missing and have none." if found.left_out else ""
     console.print(f"{found.rows:,} rows, with the new {names}, are in {found.out} (only you can read it).{missing}")
     console.print(SECRET_ROWS, style="yellow")

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from equinoise.comparison import Comparison
 from equinoise.errors import at_most
-from equinoise.fixed_noise import FixedNoise
+from equinoise.figures.cost import how_composed
 from equinoise.mechanism import SECRET_SIZE, Mechanism
 from equinoise.methods import NOT_PRIVATE, PROMISES, Row
 from equinoise.terminal.consoles import screen
@@ -127,17 +127,9 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
             f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
         )  # fmt: skip
     console.print(table)
-    if not isinstance(mechanism, FixedNoise):
-        how = "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
-    elif mechanism.measured is not None:
-        how = "Measured losses add up."
-    else:
-        how = (
-            "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, "
-            "losses rounded upwards; the median is a quick upper bound."
-        )
     console.print(
-        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. {how}"
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
+        f"{how_composed(mechanism)}"
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
