@@ -55,7 +55,7 @@ def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(pe
 
 def test_a_broken_budget_is_named_and_promises_nothing(run, people):
     equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case", delta=1e-6, draws=10).save("w.eq")
-    forge("w.eq", budget={"epsilon": 0.01, "delta": 1e-6})
+    forge("w.eq", budget={"epsilon": 0.01, "delta": 1e-6}, settings={"epsilon": 0.01})
     status, out, _ = run("audit", "w.eq")
     assert status == 1
     assert "cost more than the budget. Nothing is promised" in out

@@ -171,6 +171,7 @@ def test_audit_of_a_forged_file_fails(run, folder):
     make(run)
     opened = Mechanism.open("pay.eq")
     object.__setattr__(opened, "epsilon", 1e-6)
+    opened.settings["epsilon"] = 1e-6
     document = opened._document()
     digest = storage.pack_digest(document, opened.weights)
     with sqlite3.connect("pay.eq") as database:

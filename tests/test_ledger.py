@@ -2,14 +2,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 import equinoise
-from equinoise import Mechanism
+from equinoise import BudgetSpent, Mechanism
 from equinoise.ledger import Ledger
+from tests.waiting import wait_until
 
 DRAW = """
 import sys
@@ -54,6 +57,26 @@ def test_eight_processes_at_once_never_overspend(saved):
     ledger = Mechanism.open(saved).ledger
     assert sum(released) == ledger.spent
     assert 98 <= ledger.spent <= 100  # at most two are left for a request of three
+
+
+def test_draws_while_it_is_saved_are_charged_too(tmp_path):
+    """A thread draws until nothing is left, while the mechanism is saved: no charge may fall between."""
+    people = np.random.default_rng(1).normal(50, 12, 300).clip(0, 100)
+    for trial in range(4):
+        made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=21, draws=200, restarts=1)
+        released = []
+
+        def draw(made=made, released=released):
+            with suppress(BudgetSpent):
+                while True:
+                    released.append(len(made.sample(1)))
+
+        thread = threading.Thread(target=draw)
+        thread.start()
+        wait_until("a draw", lambda released=released: released)
+        made.save(tmp_path / f"{trial}.eq")
+        thread.join(120)
+        assert sum(released) == 200 == Mechanism.open(tmp_path / f"{trial}.eq").ledger.spent
 
 
 def test_a_process_killed_while_drawing_has_been_charged(saved):

@@ -198,7 +198,9 @@ def edit(path, *statements):
         ("DELETE FROM releases", "ledger of releases has been changed"),
         ("UPDATE ledger SET spent = 0", "ledger of releases has been changed"),
         ("UPDATE releases SET draws = 1", "ledger of releases has been changed"),
-        ("DROP TABLE releases", "damaged"),
+        ("DROP TABLE releases", "tables have been changed"),
+        ("CREATE TRIGGER t AFTER UPDATE ON ledger BEGIN DELETE FROM releases; END", "tables have been changed"),
+        ("CREATE VIEW v AS SELECT 1", "tables have been changed"),
         ("PRAGMA user_version = 2", "format 2"),
         ("PRAGMA application_id = 7", "not saved by Equinoise"),
     ],
@@ -214,6 +216,7 @@ def test_a_consistent_forgery_still_needs_a_certificate(saved):
     """Lowering epsilon and making the digest fit again is caught by the certificate."""
     opened = Mechanism.open(saved)
     object.__setattr__(opened, "epsilon", 1e-6)
+    opened.settings["epsilon"] = 1e-6
     document = opened._document()
     digest = storage.pack_digest(document, opened.weights)
     edit(
@@ -266,6 +269,13 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"epsilon": -1.0},
         {"noise": "[/x]"},
         {"settings": {"missing": [1]}},
+        {"settings": {"epsilon": 0.01}},
+        {"settings": {"draws": 1}},
+        {"settings": {"delta": 1e-9}},
+        {"settings": {"renyi": 2.0}},
+        {"settings": {"noise": "gaussian"}},
+        {"settings": {"column": "other"}},
+        {"settings": {"unit_rows": "one"}},
         {"solver": {"equilibrium": "yes"}},
         {"solver": {"restarts": None}},
         {"solver": {"name": "optimal"}},

@@ -97,6 +97,11 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": (0, 1, 2)}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": "04"}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "There are bounds for column 'pay'"),
+        *(
+            ([5.0, 6.0], {"bounds": bounds, "guarantee": tier}, "'bounds' parameter")
+            for bounds in ({}, {"value": None})  # bounds of the data must not pass for public ones
+            for tier in ("fixed-noise", "end-to-end", "worst-case")
+        ),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 0}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "percentile": "x"}, "'percentile' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "padding_epsilon": [1]}, "'padding_epsilon' parameter"),

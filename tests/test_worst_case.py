@@ -99,8 +99,8 @@ def test_draws_follow_the_weights_however_large_they_are():
         lambda m: {"counts": [m.counts.tolist()[0] + 1, *m.counts.tolist()[1:]]},
         lambda m: {"base": [0.0] * len(m.counts)},
         lambda m: {"rule": {**m.rule.to_json(), "factor": m.rule.factor * 2}},
-        lambda m: {"budget": {"epsilon": 0.5, "delta": 1e-6}},
-        lambda m: {"draws": 501},
+        lambda m: {"budget": {"epsilon": 0.5, "delta": 1e-6}, "settings": {"epsilon": 0.5}},
+        lambda m: {"draws": 501, "settings": {"draws": 501}},
     ],
 )
 def test_a_forged_file_is_refused(heights, tmp_path, change):

@@ -20,6 +20,9 @@ _CAP = 64
 _MOST_ORDER = 10_000
 _LEAST_MONOTONE = 1e-4
 
+DIGITS = 60
+"""Of the decimals in which logarithms are worked out."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -177,7 +180,7 @@ def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon
     less than 1e-57, the order at most 10^4; so each exponent is off by less than 1e-52, and each term, and their sum,
     by less than a factor 1 + 1e-50. A factor 1 + 1e-45 to spare on either side is more than that.
     """
-    with localcontext(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN):
+    with localcontext(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
         a, spare = Decimal(order), Decimal(10) ** -45
         limit = ((a - 1) * Decimal(epsilon)).exp() * (1 - spare)
         with_them, without = Decimal(everyone).ln(), Decimal(everyone - gone).ln()
@@ -273,7 +276,7 @@ def certify_bounded_range(epsilon: float, draws: int, total: float, delta: float
         return False
     if draws * Fraction(epsilon) <= Fraction(total):
         return True
-    with localcontext(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN):
+    with localcontext(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
         a, log = Decimal(order), -Decimal(delta).ln()
         renyi = a * draws * Decimal(epsilon) ** 2 / 8
         found = renyi + (log + (a - 1) * (1 - 1 / a).ln() - a.ln()) / (a - 1)

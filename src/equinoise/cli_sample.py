@@ -59,6 +59,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "allowed": mechanism.draws,
                 "declared_cost": mechanism.cost(spent),
                 "promise": mechanism.promise,
+                "note": f"Only rows are released. {terminal.SECRET}",
             }
         )
     else:

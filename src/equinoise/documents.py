@@ -110,6 +110,25 @@ class Document(_Strict):
     budget: BudgetDocument | None = None
     settings: SettingsDocument
 
+    def check_settings(
+        self, tier: str, target: float, delta: float = 0.0, order: float | None = None, noise: str | None = None
+    ) -> bool:
+        """Whether what was asked for is what the mechanism is; ``target`` and ``delta`` are those of one draw."""
+        asked, names = self.settings, [axis.name for axis in self.axes]
+        epsilon, delta = (target, delta) if self.budget is None else (self.budget.epsilon, self.budget.delta)
+        several = len(self.axes) > 1 or tier == "worst-case"
+        return (
+            asked.guarantee == tier
+            and asked.epsilon in {None, epsilon}
+            and asked.draws in {None, self.draws}
+            and asked.delta == delta
+            and asked.renyi == order
+            and (noise is None or asked.noise in {None, noise})
+            and asked.column in (None, names, *names[: len(names) == 1])
+            and (asked.unit is not None or asked.unit_rows == "all")
+            and (asked.unit is None or asked.unit_rows == "one" or not several)
+        )
+
 
 class ProfileDocument(Document):
     """All of a mechanism of the game but its scales and its weights."""
@@ -136,7 +155,13 @@ class ProfileDocument(Document):
             and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
             <= 1
             and (self.tier == "end-to-end") == (self.measured is not None)
-            and self.settings.guarantee == self.tier
+            and self.check_settings(
+                self.tier,
+                self.epsilon if self.measured is None else self.measured.target,
+                self.delta,
+                self.order,
+                self.noise,
+            )
             and (self.delta == 0 or self.draws == 1)
         )
 
@@ -244,6 +269,8 @@ class WorstCaseDocument(Document):
         lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
         if lengths != {cells} or sum(self.counts) < 1 or not self.settings.public_bounds:
             raise ValueError("cells")
+        if not self.check_settings(self.tier, self.epsilon):
+            raise ValueError("settings")
         return self
 
 

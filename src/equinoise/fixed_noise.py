@@ -171,6 +171,13 @@ class FixedNoise(Mechanism):
             return draws * self.epsilon
         return self.accountant.worst(draws, self.budget.delta)
 
+    @property
+    def qualifier(self) -> str:
+        """A delta, or the order of a Renyi divergence."""
+        if self.order is not None:
+            return f"Renyi divergence of order {self.order:g}"
+        return f"delta = {at_most(self.delta)}" if self.delta > 0 else super().qualifier
+
     def promised_cost(self, draws: int) -> float:
         """What is promised of so many draws by what is public alone: with a budget, no less than all of them cost."""
         return draws * self.target if self.budget is None else self.budget.epsilon
@@ -258,7 +265,7 @@ class FixedNoise(Mechanism):
                 f"noise worked out again without them ({SECRET_SIZE})."
             )
         if self.order is not None:
-            loss = f"the Renyi divergence of order {self.order:g} of one draw is {within(self.epsilon, 0)}"
+            loss = f"the Renyi divergence of order {self.order:g} of one draw is at most {at_most(self.epsilon)}"
         elif public and self.budget is not None:  # how much of it one draw may cost was worked out from the data
             loss = f"the privacy loss of one draw is {within(self.budget.epsilon, self.budget.delta)}"
         else:

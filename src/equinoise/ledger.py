@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from threading import Lock
 
 from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 
 SCHEMA = """
+CREATE TABLE mechanism (key TEXT PRIMARY KEY, value BLOB NOT NULL);
 CREATE TABLE releases (number INTEGER PRIMARY KEY, at TEXT NOT NULL, draws INTEGER NOT NULL CHECK (draws > 0),
     link TEXT NOT NULL);
 CREATE TABLE ledger (spent INTEGER NOT NULL, link TEXT NOT NULL);
@@ -48,8 +50,21 @@ def insert(database: sqlite3.Connection, digest: str, releases: Sequence[Release
     database.execute("INSERT INTO ledger VALUES (?, ?)", (sum(release.draws for release in releases), link))
 
 
+@cache
+def _known() -> list[tuple[str, str, str]]:
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.executescript(SCHEMA)
+        return _schema(database)
+
+
+def _schema(database: sqlite3.Connection) -> list[tuple[str, str, str]]:
+    return database.execute("SELECT type, name, sql FROM sqlite_master ORDER BY type, name").fetchall()
+
+
 def read(database: sqlite3.Connection, digest: str) -> tuple[Release, ...]:
-    """The releases of a saved file, if they add up."""
+    """The releases of a saved file, if they add up, and if nothing in the file could undo a charge."""
+    if _schema(database) != _known():
+        raise BadInput("The file's tables have been changed by hand: nothing can be released from it.")
     rows = database.execute("SELECT number, at, draws, link FROM releases ORDER BY number").fetchall()
     releases, link, sound = [], digest, True
     for expected, (number, at, draws, stored) in enumerate(rows, 1):
@@ -87,9 +102,16 @@ class Ledger:
         """Draws released so far."""
         return sum(release.draws for release in self.releases)
 
-    def bind(self, path: Path) -> None:
-        """From now on, charge the saved file."""
-        self.path = path.absolute()
+    def save(self, path: Path, write: Callable[[tuple[Release, ...]], None]) -> None:
+        """Let ``write`` save what is released so far to a file, and charge that from then on. None falls between."""
+        with self._lock:
+            if self.path is not None:
+                raise BadInput(
+                    f"This mechanism is saved as {str(self.path)!r} already. A second file would have a second ledger, "
+                    "and the same draws could be released twice."
+                )
+            write(self._unsaved)
+            self.path = path.absolute()
 
     def charge(self, draws: int) -> int:
         """Take ``draws`` off what is left, or refuse; on return the charge would survive a power cut.
@@ -98,11 +120,11 @@ class Ledger:
         """
         check(is_whole(draws, 1, 2**53), "draws", "a whole number of at least 1", draws)
         release = Release(datetime.now(UTC).isoformat(timespec="seconds"), draws)
-        if self.path is None:
-            with self._lock:
+        with self._lock:  # it may be saved meanwhile
+            if self.path is None:
                 self._check_left(spent := sum(r.draws for r in self._unsaved), draws)
                 self._unsaved = (*self._unsaved, release)
-            return spent + draws
+                return spent + draws
         with connect(self.path, to_write=True) as database:
             self._check_same(database)
             before = read(database, self.digest)

@@ -95,14 +95,11 @@ class Mechanism(Shown):
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there."""
-        if self.ledger.path is not None:
-            raise BadInput(
-                f"This mechanism is saved as {str(self.ledger.path)!r} already. A second file would have a "
-                "second ledger, and the same draws could be released twice."
-            )
         self._require_certificate()
-        storage.write(Path(path), self._document(), self._blob(), self.ledger.releases, force=force)
-        self.ledger.bind(Path(path))
+        self.ledger.save(
+            Path(path),
+            lambda releases: storage.write(Path(path), self._document(), self._blob(), releases, force=force),
+        )
 
     def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
         """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
@@ -177,6 +174,11 @@ class Mechanism(Shown):
     @abstractmethod
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
+
+    @property
+    def qualifier(self) -> str:
+        """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
+        return "" if self.budget is None else f"delta = {at_most(self.budget.delta)}"
 
     @abstractmethod
     def promised_cost(self, draws: int) -> float:

@@ -31,7 +31,8 @@ def open_columns(
     rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
     if unit in rows.columns:
         raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
-    given = bounds if isinstance(bounds, Mapping) else dict.fromkeys(rows.columns, bounds)
+    given = bounds if isinstance(bounds, Mapping) else {} if bounds is None else dict.fromkeys(rows.columns, bounds)
+    check(bounds is None or len(given) > 0, "bounds", "left out or two numbers, (low, high)", bounds)
     if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
         raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
     strange = next((name for name in given if name not in rows.columns), None)
@@ -39,8 +40,7 @@ def open_columns(
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
     axes = []
     for number, name in enumerate(rows.columns):
-        own = given.get(name)
-        low, high = counting.find_bounds(rows, number) if own is None else _two_numbers(own)
+        low, high = _two_numbers(given[name]) if name in given else counting.find_bounds(rows, number)
         axes.append(Axis.padded(name, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile))
     return rows, Grid(tuple(axes))
 

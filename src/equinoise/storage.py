@@ -37,8 +37,7 @@ def write(path: Path, document: str, weights: Ints, releases: tuple[ledger.Relea
     database = sqlite3.connect(":memory:", isolation_level=None)
     try:
         database.executescript(
-            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};"
-            "CREATE TABLE mechanism (key TEXT PRIMARY KEY, value BLOB NOT NULL);" + ledger.SCHEMA
+            f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT};" + ledger.SCHEMA
         )
         database.executemany(
             "INSERT INTO mechanism VALUES (?, ?)",

@@ -77,8 +77,8 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     if isinstance(mechanism, FixedNoise) and mechanism.measured is not None:
         found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
     every = "draw" if mechanism.draws == 1 else "draws"
-    delta = "" if mechanism.budget is None else f"with delta = {mechanism.budget.delta:g}"
-    found.append((f"cost of {mechanism.draws:,} {every}", at_most(mechanism.cost(mechanism.draws)), delta))
+    cost = at_most(mechanism.cost(mechanism.draws))
+    found.append((f"cost of {mechanism.draws:,} {every}", cost, mechanism.qualifier))
     return found
 
 

@@ -46,7 +46,8 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
-    return Figure("cost", title, caption, words, (_chart(points),), header, rows)
+    chart = _chart(points, f"epsilon (delta = {costs[0]['delta']:g})" if costs[0]["delta"] > 0 else "epsilon")
+    return Figure("cost", title, caption, words, (chart,), header, rows)
 
 
 def promised_cost(mechanism: Mechanism) -> Figure:
@@ -54,9 +55,12 @@ def promised_cost(mechanism: Mechanism) -> Figure:
     rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
-    caption = f"What is promised of so many draws, whoever is in the data. {_allowed(mechanism)}"
+    beside = f" ({mechanism.qualifier})" if mechanism.qualifier else ""
+    caption = f"What is promised of so many draws{beside}, whoever is in the data. {_allowed(mechanism)}"
+    chart = _chart(points, f"promised{beside}")
     return Figure(
-        "cost", "What is promised of several draws", caption, f"{words}.", (_chart(points),), ("draws", "promised"),
+        "cost", "What is promised of several draws", caption, f"{words}{beside}.", (chart,),
+        ("draws", f"promised{beside}"),
         [(many, at_most(value)) for many, value in rows], public=True,
     )  # fmt: skip
 
@@ -86,7 +90,7 @@ def how_composed(mechanism: Mechanism) -> str:
     )
 
 
-def _chart(points: list[dict[str, Any]]) -> Any:
+def _chart(points: list[dict[str, Any]], unit: str) -> Any:
     alt = altair()
     heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
     there = {point["who"] for point in points}
@@ -95,11 +99,11 @@ def _chart(points: list[dict[str, Any]]) -> Any:
     shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
-        y=alt.Y("epsilon:Q", title="epsilon").scale(type="log", domain=log_domain(heights), nice=False)
+        y=alt.Y("epsilon:Q", title=unit).scale(type="log", domain=log_domain(heights), nice=False)
         .axis(values=log_ticks(heights), format="~g"),
         color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", format=".4~g")],
+        tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", title=unit, format=".4~g")],
     )  # fmt: skip
     shaped = base.encode(
         shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from equinoise.certificate import DIGITS
 from equinoise.errors import BadInput, at_most, visible
 from equinoise.figures import FIGURES, make_figure
 from equinoise.figures.again import Tell
@@ -40,8 +41,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
 
 def public_page(mechanism: Mechanism, now: datetime) -> Page:
     """What is promised and what was asked for: nothing that was worked out from the data."""
-    scope = "for every dataset within the bounds" if mechanism.tier == "worst-case" else "for everyone in the data"
-    verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, in whole numbers, {scope}."
+    verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
     sections = [
         Section("promise", "promise", "What is promised",
                 [Text(mechanism.public_promise, "promise"), Text(verdict, "verdict")]),
@@ -55,6 +55,19 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
         )  # fmt: skip
     made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
     return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
+
+
+def _certified_publicly(mechanism: Mechanism) -> str:
+    """How and of what: no more than was checked."""
+    if not isinstance(mechanism, FixedNoise):
+        return "in whole numbers, for every dataset within the bounds"
+    how = "in whole numbers" if mechanism.order is None else f"in decimals of {DIGITS} digits"
+    if mechanism.measured is None:
+        return f"{how}, for everyone in the data"
+    return (
+        f"{how}, for everyone in the data, of a loss with everyone else's noise fixed; the loss end to end was "
+        "measured when the mechanism was made, and not again"
+    )
 
 
 def _tier(mechanism: Mechanism) -> str:

@@ -10,6 +10,7 @@ from equinoise.audit import Audit
 from equinoise.errors import at_most, listed
 from equinoise.figures.ticks import plain
 from equinoise.fixed_noise import FixedNoise
+from equinoise.mechanism import Mechanism
 from equinoise.row_losses import RowLosses
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import SECRET, SECRET_ROWS, certified
@@ -41,7 +42,7 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
     how = ", others' noise fixed" if isinstance(m, FixedNoise) else ""
     how = ", by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
-    console.print(f"Losses of one draw{how}: {shares} (to stay within {at_most(m.epsilon)}).")
+    console.print(f"Losses of one draw{how}: {shares} ({_to_stay(m)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
         + (f" and {m.declared(found.spent)}." if found.spent else ".")
@@ -51,9 +52,10 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
         worst = max(totals, key=lambda group: group["allowed"])
         alike = not isinstance(m, FixedNoise) or m.measured is not None
         who = "anyone" if alike else f"the worst-placed people (cell {worst['cell']})"
+        beside = f" ({m.qualifier})" if m.qualifier else ""
         console.print(
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
-            f"far {at_most(max(g['spent'] for g in totals))}."
+            f"far {at_most(max(g['spent'] for g in totals))}{beside}."
         )
     if found.same_histogram is not None:
         console.print(
@@ -81,6 +83,14 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")
+
+
+def _to_stay(m: Mechanism) -> str:
+    """What losses are held against."""
+    if isinstance(m, FixedNoise) and m.order is not None:
+        return f"their Renyi divergence of order {m.order:g} is to stay within {at_most(m.epsilon)}"
+    but = f" with delta = {at_most(m.delta)}" if isinstance(m, FixedNoise) and m.delta > 0 else ""
+    return f"to stay within {at_most(m.epsilon)}{but}"
 
 
 def show_losses(found: RowLosses) -> None:
