@@ -23,9 +23,10 @@ def test_a_whole_release(page, run, folder):
     before = float(fact(page, "KL from the original"))
 
     page.locator("#slider").focus()
-    for _ in range(30):
+    for _ in range(6):
         page.keyboard.press("ArrowLeft")
     assert page.locator("#epsilon").input_value() == "0.5"
+    assert page.locator("#slider").get_attribute("aria-valuetext") == "0.5"
     expect(page.locator("#promise")).to_contain_text("at most 0.5 ")
     worked_out(page)
     assert float(fact(page, "KL from the original")) > before
@@ -86,6 +87,15 @@ def test_it_looks_as_it_should_in_light_in_dark_and_on_a_phone(page):
         page.screenshot(path=PICTURES / f"page-{name}.png", full_page=True)
 
 
+def test_paper_is_white_and_the_band_keeps_its_colour(page):
+    page.emulate_media(media="print", color_scheme="dark")
+    ground, band = page.evaluate(
+        """[getComputedStyle(document.body).backgroundColor,
+            getComputedStyle(document.querySelector(".private")).printColorAdjust]"""
+    )
+    assert (ground, band) == ("rgb(255, 255, 255)", "exact")
+
+
 def test_the_report_looks_as_it_should(page):
     page.locator("#name").fill("seen.eq")
     page.get_by_role("button", name="Save").click()
@@ -123,8 +133,9 @@ def test_charts_and_numbers_move_with_every_setting(page):
 
 
 def test_a_refusal_is_the_command_line_s_sentence(page, run):
+    page.set_viewport_size(PHONE)
     page.get_by_label("Epsilon: the loss").fill("1e-5")
-    page.wait_for_selector("#refused:not([hidden])")
+    expect(page.locator("#refused")).to_be_in_viewport()
     status, _, err = run("optimize", "wage.csv", "--bounds", "wage", 0, 4000, "--epsilon", "1e-5", "--out", "no.eq")
     assert status == 1
     assert page.locator("#refused").inner_text() == err.strip().removeprefix("Error: ")
@@ -147,6 +158,7 @@ def test_end_to_end_waits_for_its_button_and_can_be_left(page):
     page.wait_for_timeout(500)
     assert asked == []
     assert "Press “Measure end to end”" in page.locator("#status").inner_text()
+    assert page.locator("#promise").inner_text().startswith("Nothing is promised yet")
     page.get_by_role("button", name="Measure end to end").click()
     expect(page.locator("#status")).to_contain_text("Working … ")
     assert len(asked) == 1

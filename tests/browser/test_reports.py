@@ -43,4 +43,6 @@ def test_nothing_is_cut_off_or_complains(browser, tmp_path, kind):
         assert said == []
         assert page.evaluate(CUT_OFF) == []
         page.screenshot(path=PICTURES / f"report-{kind.replace(' ', '-')}-{scheme}-{size['width']}.png", full_page=True)
+        page.emulate_media(media="print")
+        assert page.evaluate("getComputedStyle(document.body).page") == "private"  # a mark on every sheet
         context.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Any
 
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
@@ -18,6 +19,7 @@ def refusal(error: Exception) -> dict[str, Any]:
 
 def check_name(name: object) -> str:
     """A plain name ending in .eq, in the folder where the command was started and nowhere else."""
+    name = unicodedata.normalize("NFC", name) if isinstance(name, str) else name  # an accent is no letter of its own
     good = (
         isinstance(name, str)
         and name.endswith(".eq")
@@ -27,8 +29,8 @@ def check_name(name: object) -> str:
     )
     if not good:
         raise BadInput(
-            "A file's name here is letters, digits, spaces, dots, dashes and underscores, begins with a letter or a "
-            f"digit and ends in .eq, such as pay.eq. Got {str(name)[:60]!r} instead."
+            "A file's name here is letters, digits, spaces, dots, dashes and underscores (at most 100 bytes), begins "
+            f"with a letter or a digit and ends in .eq, such as pay.eq. Got {str(name)[:60]!r} instead."
         )
     assert isinstance(name, str)
     return name

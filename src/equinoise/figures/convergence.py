@@ -83,12 +83,18 @@ def _chart(steps: Sequence[Step], reached: float, lower: float | None) -> Any:
     )  # fmt: skip
     tips = ["run:N", "round:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g"), alt.Tooltip("who:N", title="so far")]
     lines = base.mark_line(strokeWidth=1, opacity=0.6, color=theme.COLOURS[theme.ORIGINAL])
-    marks = base.mark_point(filled=True, size=26, opacity=1).encode(
-        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
-        shape=alt.Shape("who:N", title=None, sort=names)
-        .scale(domain=names, range=["circle", "triangle-up"])
-        .legend(**theme.ABOVE),
-        tooltip=tips,
+    shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
+    marks = (
+        base.mark_point(filled=True, size=26)
+        .add_params(shown)
+        .encode(
+            opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+            color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
+            shape=alt.Shape("who:N", title=None, sort=names)
+            .scale(domain=names, range=["circle", "triangle-up"])
+            .legend(**theme.ABOVE),
+            tooltip=tips,
+        )
     )
     rules = [
         alt.Chart(alt.Data(values=[{"kl": level}])).mark_rule(strokeDash=dash).encode(y="kl:Q")

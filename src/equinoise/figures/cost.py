@@ -41,8 +41,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
         f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
         for row in (costs[0], costs[-1])
     )
-    delta = f"Except with probability delta = {costs[0]['delta']:g}. " if costs[0]["delta"] > 0 else ""
-    caption = f"What draws cost together, everyone's own figure. {delta}{how_composed(mechanism)} {_allowed(mechanism)}"
+    caption = f"{_whose(mechanism, costs[0]['delta'])} {how_composed(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
@@ -63,6 +62,18 @@ def promised_cost(mechanism: Mechanism) -> Figure:
         ("draws", f"promised{beside}"),
         [(many, at_most(value)) for many, value in rows], public=True,
     )  # fmt: skip
+
+
+def _whose(mechanism: Mechanism, delta: float) -> str:
+    who = ", everyone's own figure" if isinstance(mechanism, FixedNoise) else ""
+    if delta == 0:
+        return f"What draws cost together{who}."
+    own = (
+        ""
+        if mechanism.qualifier == f"delta = {at_most(delta)}"
+        else " (chosen for this figure, not part of the promise)"
+    )
+    return f"What draws cost together{who}, except with probability delta = {delta:g}{own}."
 
 
 def _draws(many: int) -> str:

@@ -36,7 +36,7 @@ def distribution(mechanism: Mechanism) -> Figure:
             "How likely each cell is, in the data, in one draw, and in one draw of the Laplace mechanism at the same "
             "epsilon, shared out among the columns. All maps have the same colours, on a square-root scale; a "
             "cell without any is left blank."
-            f"{_merged(grid.shape)}"
+            f"{_merged(grid.shape)}{_outside(mechanism)}"
         )
         rows = _most_people(mechanism, three)
         names = tuple(axis.label for axis in grid.axes)
@@ -44,7 +44,7 @@ def distribution(mechanism: Mechanism) -> Figure:
         return Figure("distribution", title, caption, words, _maps(mechanism, three), header, rows)
     caption = (
         "How likely each bin is, in the data (area), in one draw (line), and in one draw of the Laplace mechanism at "
-        "the same epsilon (dashed)."
+        f"the same epsilon (dashed).{_outside(mechanism)}"
     )
     several, panels, table = len(grid.axes) > 1, [], []
     for number, axis in enumerate(grid.axes):
@@ -63,6 +63,16 @@ def distribution(mechanism: Mechanism) -> Figure:
     return Figure("distribution", title, caption, words, tuple(panels), header, table)
 
 
+def _outside(mechanism: Mechanism) -> str:
+    """How many draws fall outside the bounds, if any can."""
+    inside = np.ones(mechanism.grid.shape, dtype=bool)
+    for number, axis in enumerate(mechanism.grid.axes):
+        bins = np.arange(axis.bins).reshape([-1 if d == number else 1 for d in range(inside.ndim)])
+        inside &= (axis.cell_of(axis.low) <= bins) & (bins <= axis.cell_of(axis.high))
+    share = float(mechanism.output[~inside.ravel()].sum())
+    return f" Noise needs room around the bounds: {share:.2%} of draws fall outside them." if share > 0 else ""
+
+
 def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
     """Steps from where each bin begins; the last point is where the last bin ends."""
     alt = altair()
@@ -78,7 +88,9 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
         .legend(**theme.ABOVE),
         opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
     )
-    area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(interpolate="step-after", fillOpacity=0.55)
+    area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(
+        interpolate="step-after", fillOpacity=0.3, line={"strokeWidth": 1}
+    )
     lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step-after", strokeWidth=1.8)
     dashed = alt.when(alt.datum.what == LAPLACE).then(alt.value([6, 3])).otherwise(alt.value([1, 0]))
     lines = lines.encode(strokeDash=dashed)

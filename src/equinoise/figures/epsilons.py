@@ -19,7 +19,7 @@ from equinoise.solvers.best_response import RESTARTS
 from equinoise.worst_case import WorstCase
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
-MOST_BINS = 301
+ALL_RUNS_UP_TO = 301
 """Up to here the saved number of runs; on larger grids one, so that the figure is there within a minute or so."""
 
 GAME, RULE, OWN = "best response, played again", "the public rule, worked out again", "this mechanism"
@@ -61,7 +61,7 @@ def _asked(mechanism: Mechanism) -> list[float]:
 
 
 def _restarts(mechanism: FixedNoise) -> int:
-    small = len(mechanism.grid.axes) == 1 and mechanism.grid.cells <= MOST_BINS
+    small = len(mechanism.grid.axes) == 1 and mechanism.grid.cells <= ALL_RUNS_UP_TO
     return int(mechanism.solver.get("restarts", RESTARTS)) if small else 1
 
 
@@ -86,7 +86,8 @@ def _caption(mechanism: Mechanism) -> str:
     tier = " (with the fixed-noise tier's promise: nothing was measured end to end)" if mechanism.measured else ""
     return (
         "For each epsilon of one draw, the game with the saved people, noise and scales was solved again for this "
-        f"figure by best response, {runs} run{'' if runs == 1 else 's'} each{tier}. Lower is closer."
+        f"figure by best response, {runs} run{'' if runs == 1 else 's'} each{tier}. Lower is closer. An equilibrium "
+        "need not be the closest profile there is, so the line may rise in places and the saved profile lie beside it."
     )
 
 
@@ -99,12 +100,14 @@ def _chart(found: list[tuple[float, str, float]], name: str) -> Any:
     asked = sorted({epsilon for epsilon, what, _ in found if what != OWN})
     names = [name, LAPLACE, OWN]
     looks = [theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE], theme.COLOURS[theme.ORIGINAL]]
+    shown = alt.selection_point(name="shown0", fields=["what"], bind="legend")
     base = alt.Chart(alt.Data(values=points)).encode(
         x=alt.X("epsilon:Q", title="epsilon of one draw").scale(type="log", nice=False, domain=log_domain(asked))
         .axis(values=asked, format=".3~g", grid=False),
         y=alt.Y("kl:Q", title="KL from the original (nats)").scale(type="log", domain=log_domain(heights), nice=False)
         .axis(values=log_ticks(heights), format="~g"),
         color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=looks).legend(**theme.ABOVE),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
         tooltip=[alt.Tooltip("what:N", title="method"), "epsilon:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g")],
     )  # fmt: skip
     others = base.transform_filter(f"datum.what !== '{OWN}'")
@@ -113,7 +116,7 @@ def _chart(found: list[tuple[float, str, float]], name: str) -> Any:
         layer.encode(shape=alt.Shape("what:N", title=None, sort=names, scale=shapes).legend(**theme.ABOVE))
         for layer in (base, others)
     )
-    own = base.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170, opacity=1)
+    own = base.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170)
     return alt.layer(
-        own, others.mark_line(strokeWidth=1.8), marks.mark_point(filled=True, size=60, opacity=1)
+        own, others.mark_line(strokeWidth=1.8).add_params(shown), marks.mark_point(filled=True, size=60)
     ).properties(height=theme.HEIGHT)

@@ -46,7 +46,7 @@ def config(look: dict[str, str]) -> dict[str, Any]:
             "labelFontSize": 11,
             "titleFontSize": 12,
         },
-        "axisX": {"titleLimit": wide},
+        "axisX": {"titleLimit": wide, "labelOverlap": "greedy", "labelSeparation": 8},
         "axisY": {"titleLimit": HEIGHT},
         "legend": {"labelColor": look["ink"], "titleColor": look["ink"], "orient": "top", "labelFontSize": 12,
                    "labelLimit": 0, "titleFontWeight": "normal", "symbolStrokeWidth": 2.5, **narrow},

@@ -147,5 +147,7 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
             "limit ended the solver's work)."
         )
     ]
+    if isinstance(mechanism, FixedNoise):
+        texts.append(Text("Noise needs room, the padding around the bounds: some draws may fall outside the bounds."))
     texts += [Text(words) for words in cannot_say(mechanism)]
     return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))

@@ -44,6 +44,8 @@ function changed() {
     refuse(`Give a number for ${empty[0]}.`);
   } else if (now.guarantee === "end-to-end") {
     $("results").setAttribute("aria-busy", "true");
+    $("promise").textContent = "Nothing is promised yet. What stands below is of the settings before.";
+    $("command").textContent = "";
     say("Settings have changed. Press “Measure end to end” when they are as you want them.");
   } else {
     timer = setTimeout(solve, QUIET);
@@ -90,9 +92,10 @@ async function take(message, began) {
   if (message.kind === "figure") await showFigure(message.figure);
   if (message.kind === "drawn") {
     $("results").setAttribute("aria-busy", "false");
-    say(`Worked out and drawn in ${((performance.now() - began) / 1000).toFixed(1)} s.`);
+    say(`Worked out and drawn in ${seconds(began)}. What draws cost follows; then it can be saved.`);
   }
   if (message.kind === "done") {
+    say(`All worked out in ${seconds(began)}.`);
     result = pending;
     $("save").disabled = false;
   }
@@ -103,9 +106,11 @@ function refuse(sentence) {
   $("shown").hidden = true;
   $("refused").textContent = sentence;
   $("refused").hidden = false;
+  $("refused").scrollIntoView({ block: "nearest" }); // on a phone it is below the settings
   say("");
 }
 
+const seconds = (began) => `${((performance.now() - began) / 1000).toFixed(1)} s`;
 const say = (words) => ($("status").textContent = words);
 
 async function send(path, body, signal) {
@@ -220,6 +225,7 @@ function figurePlace(name) {
   chart.setAttribute("role", "img");
   const numbers = make("div", "");
   numbers.className = "table";
+  numbers.tabIndex = 0; // so that it can be scrolled by keyboard
   const figure = make("figure", [make("h2", ""), chart, make("figcaption", ""), make("details", [make("summary", "The numbers"), numbers])]);
   figure.id = `figure-${name}`;
   return figure;
@@ -231,6 +237,7 @@ function syncSlider(event) {
   } else if (event.target === $("epsilon") && $("epsilon").valueAsNumber > 0) {
     $("slider").value = Math.log10($("epsilon").valueAsNumber);
   }
+  $("slider").setAttribute("aria-valuetext", $("epsilon").value);
 }
 
 async function begin() {
