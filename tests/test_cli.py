@@ -124,6 +124,8 @@ def test_past_the_allowed_draws_nothing_is_released(run, folder):
 
 def test_an_unwritable_out_is_refused_before_it_is_charged(run, folder):
     make(run, "--draws", "3")
+    for end in ("-journal", "-wal", "-shm"):  # SQLite would take the rows for its own, and remove them
+        assert run("sample", "pay.eq", "--out", f"pay.eq{end}")[0] == 2
     (folder / "dangling").symlink_to("nowhere")
     assert run("sample", "pay.eq", "--out", "dangling")[0] == 2
     assert run("sample", "pay.eq", "--out", "pay.eq", "--force")[0] == 2
@@ -263,6 +265,7 @@ BAD = [
     ("semicolons", ["semicolon.csv"], [], "separated by ';'"),
     ("huge but finite bounds", ["pay.csv"], ["--bounds", "pay", "0", "2e200"], "Rescale"),
     ("not a file", ["/dev/null"], [], "not an ordinary file"),
+    ("a name that is too long", ["x" * 300 + ".csv"], [], "cannot be read: File name too long"),
     ("out in no folder", ["pay.csv"], ["--out", "none/pay.eq"], "There is no folder"),
     ("out a folder", ["pay.csv"], ["--out", "."], "is a folder"),
     ("out cannot be written", ["pay.csv"], ["--out", "/proc/pay.eq"], "cannot be written"),

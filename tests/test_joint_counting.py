@@ -133,7 +133,7 @@ def test_bounds_are_found_for_each_column():
         (TABLE, ["a", "b"], "a table with one row per person and 2 columns"),
         (TABLE[:, 0], ["a", "b"], "a table with one row per person and 2 columns"),
         (TABLE, "a", "one dimension"),
-        (TABLE, [], "at least one column"),
+        (TABLE, [], "a list of names"),
         (pl.DataFrame({"a": [1], "b": ["x"]}), ["a", "b"], "'b' holds text"),
         (pl.DataFrame({"a": [1], "bee": [2]}), ["a", "be"], "Did you mean 'bee'"),
     ],

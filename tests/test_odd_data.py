@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import os
+import struct
 import zlib
 from dataclasses import replace
 from decimal import Decimal
@@ -17,7 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from equinoise import BadInput, optimize
+from equinoise import BadInput, NotPublicWarning, optimize
 from equinoise.counting import count, count_jointly, open_rows
 from equinoise.counting_units import people_by_bag
 from equinoise.engines import connect
@@ -42,6 +43,24 @@ def counted(data, column="x", engine=None, **settings):
 
 def cells(*values):
     return dict.fromkeys((AXIS.cell_of(value) for value in values), 1)
+
+
+@pytest.mark.parametrize("value", [25.0, 1000.0, 1e300, -1e300])
+def test_a_parquet_file_with_wrong_statistics_is_refused_in_every_engine(tmp_path, engine, value):
+    """DuckDB believes a file's own smallest and largest value; nobody may be lost, or counted elsewhere, by that."""
+    path = tmp_path / "a.parquet"
+    table = pa.table({"x": [*map(float, range(21)), value], "who": [*range(21), 20]})
+    pq.write_table(table, path, compression="none", use_dictionary=False)
+    whole = path.read_bytes()
+    footer = whole.rfind(b"PAR1") - 4 - struct.unpack("<I", whole[-8:-4])[0]
+    wrong = whole[footer:].replace(struct.pack("<d", value), struct.pack("<d", 20.0 if value > 0 else 0.0))
+    assert wrong != whole[footer:]
+    path.write_bytes(whole[:footer] + wrong)
+    for missing in ("refuse", "drop"):
+        with pytest.raises(BadInput, match=r"statistics are wrong|1 value (above|below)|and 1 value above"):
+            counted(path, engine=engine, missing=missing)
+    with pytest.raises(BadInput, match=r"statistics are wrong|1 value (above|below)|and 1 value above"):
+        people_by_bag(open_rows(path, "x", engine, keep="who"), (AXIS,), missing="drop", outside="refuse")
 
 
 @pytest.mark.parametrize(
@@ -315,3 +334,45 @@ def test_a_column_that_nobody_asked_for_stops_nobody(tmp_path):
         optimize(lists, unit="user", **asked)
     with pytest.raises(BadInput, match="has several columns called 'id'"):
         optimize(tmp_path / "a.csv", unit="id", **asked)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.array([None, None], dtype="Float64"),
+        pd.array([None, None], dtype="double[pyarrow]"),
+        pd.array([None, None], dtype="Int64"),
+    ],
+    ids=str,
+)
+def test_no_numbers_and_no_bounds_is_a_sentence(column):
+    with pytest.raises(BadInput, match="has no numbers in column 'x'"):
+        optimize(pd.DataFrame({"x": column}), column="x", epsilon=5, missing="drop")
+
+
+def test_bounds_read_off_the_data_are_plain_numbers():
+    values = [0.1234567891, 0.9876543219, 0.5]
+    with pytest.warns(NotPublicWarning, match=r"\(0\.1234567891 and 0\.9876543219\)"):
+        optimize(pd.DataFrame({"x": values}), column="x", epsilon=9)
+    with pytest.warns(NotPublicWarning, match=r"\(0 and 1\)"):
+        optimize(pd.DataFrame({"x": [-0.0, 0.0, 1.0]}), column="x", epsilon=9)
+
+
+def test_decimals_of_whole_hundreds_are_numbers():
+    assert counted(pa.table({"x": pa.array([Decimal("1E1")], type=pa.decimal128(5, -1))})) == cells(10.0)
+
+
+def test_what_a_damaged_file_is_not(tmp_path, engine):
+    (tmp_path / "blank.csv").write_text("\n\n\n")
+    with pytest.raises(BadInput, match="nothing but blank lines"):
+        open_rows(tmp_path / "blank.csv", "x", engine)
+    pl.DataFrame({"x": [1.0, 2.0]}).write_parquet(tmp_path / "a.parquet")
+    whole = (tmp_path / "a.parquet").read_bytes()
+    for place in range(4, len(whole), 7):
+        (tmp_path / "a.parquet").write_bytes(whole[:place] + b"\xff\xfe" + whole[place + 2 :])
+        said = ""
+        try:
+            counted(tmp_path / "a.parquet", engine=engine)
+        except BadInput as error:
+            said = str(error)
+        assert "UTF-8" not in said

@@ -327,3 +327,30 @@ def test_a_comparison_tells_how_many_epsilons_are_done(monkeypatch):
     with waiting.comparing((1.0, 2.0)) as told:
         equinoise.compare(people, epsilons=[2, 1], bounds=(0, 100), bins=21, restarts=1, time_limit=1, progress=told)
     assert {(state.note.split(",")[0], state.done) for state in heard} == {("Epsilon 1", 0.0), ("Epsilon 2", 0.5)}
+
+
+def test_a_terminal_that_does_not_know_its_width_shows_everything(folder, run):
+    assert run(*OPTIMIZE, "--out", "pay.eq")[0] == 0
+    seen = on_a_terminal(folder, "audit", "pay.eq", COLUMNS="0")
+    assert "not differential privacy" in seen.replace("\r\n", " ")
+
+
+def test_ctrl_c_while_starting_is_a_sentence(folder):
+    """Interrupted within the first import of the command line."""
+    code = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, *rest):
+        if name == "click":
+            raise KeyboardInterrupt
+
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["equinoise", "demo", "--json"]
+from equinoise.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 130
+    assert done.stderr == "Error: Stopped. Nothing more was written.\n"
+    assert json.loads(done.stdout)["status"] == 130

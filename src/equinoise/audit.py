@@ -13,7 +13,7 @@ from equinoise import counting, counting_units
 from equinoise.certificate import Certificate
 from equinoise.end_to_end import EndToEnd, Progress
 from equinoise.engines import Engine, engine_for
-from equinoise.errors import BadInput, at_most
+from equinoise.errors import BadInput, at_most, check
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats
 from equinoise.joint_fixed_noise import JointFixedNoise
@@ -149,6 +149,7 @@ def audit(
         raise BadInput("An end-to-end audit needs the data that the mechanism was made from: name it with --data.")
     mechanism = Mechanism.read(file)
     same = None
+    check(data is not None or engine == "polars", "engine", "left out without data to count", engine)
     if data is not None:
         with engine_for(data, engine, engine_address) as reader:
             same = _same_people(mechanism, data, reader)

@@ -52,6 +52,17 @@ def check_type(column: str, dtype: Any) -> None:
     raise no_numbers(column, kind)
 
 
+def can_name(dtype: Any) -> bool:
+    """Whether a column of this type may say whose each row is."""
+    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
+    return bool(plain or dtype.is_integer() or dtype.is_float())
+
+
+def no_name(column: str, held: Any) -> BadInput:
+    """One sentence for what cannot say whose each row is."""
+    return BadInput(f"Column {column!r} cannot be the unit: it holds {held}. Name one of whole numbers or text.")
+
+
 def check_digits(column: str, digits: int | None) -> None:
     """Refuse decimals that are too long: polars cannot read them, and DuckDB reads them as something else."""
     if digits is not None and digits > MOST_DIGITS:

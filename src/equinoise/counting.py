@@ -28,10 +28,10 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
     column, value = rows.columns[number], nw.col(f"{VALUE} {number}").cast(nw.Float64)
     finite = rows.frame.filter(~value.is_null()).filter(value.is_finite())  # false for NaN, even in DuckDB
     found = collect(rows, finite.select(value.min().alias("low"), value.max().alias("high"), nw.len().alias("rows")))
-    low, high = found["low"][0], found["high"][0]
-    if low is None or high is None or math.isnan(low):
+    if found["rows"][0] == 0:
         _refuse_text(rows, number)
         raise BadInput(f"{rows.source} has no numbers in column {column!r}.")
+    low, high = float(found["low"][0]) + 0.0, float(found["high"][0]) + 0.0  # 0 may come as -0
     if low == high:
         _refuse_text(rows, number)
         if found["rows"][0] < 2:
@@ -46,7 +46,7 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
         NotPublicWarning,
         stacklevel=4,
     )
-    return float(low), float(high)
+    return low, high
 
 
 def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "refuse") -> Histogram:
@@ -108,7 +108,7 @@ def _counted(
     refuse_settings(missing, outside)
     names, each = code_names(axes), codes(rows, axes, columns)
     counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))
-    found = read_codes(counted, names)
+    found = read_codes(rows, axes, counted)
     people = counted["people"].to_numpy().astype(np.int64)
     refuse_unusable(rows, axes, columns, found, people, missing=missing, outside=outside)
     return found, people
@@ -128,10 +128,22 @@ def codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int] | None = None
     return [_code(rows, axis, number).alias(name) for axis, number, name in named]
 
 
-def read_codes(frame: Any, names: Sequence[str]) -> Ints:
-    """The codes of the columns, as they come from any engine: what has none is missing."""
-    found = np.stack([np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in names], axis=1)
-    return np.where(np.isnan(found), MISSING, np.nan_to_num(found)).astype(np.int64)
+def read_codes(rows: Rows, axes: Sequence[Axis], frame: Any) -> Ints:
+    """The codes of the columns, as they come from any engine: what has none is missing.
+
+    A bin outside the bounds comes of a Parquet file whose own smallest and largest value are wrong: DuckDB believes
+    them, and does not ask whether values are within the bounds.
+    """
+    found = np.stack([np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in code_names(axes)], axis=1)
+    found[np.isnan(found)] = MISSING
+    for axis, column in zip(axes, found.T, strict=True):
+        inside = (axis.cell_of(axis.low) <= column) & (column <= axis.cell_of(axis.high))
+        if not (inside | ((column < 0) & (column >= TEXT))).all():
+            raise BadInput(
+                f"{rows.source} says of column {axis.name!r} that all its values are within the bounds, and they are "
+                "not: its statistics are wrong. Write it again, or use --engine polars (in Python, engine='polars')."
+            )
+    return found.astype(np.int64)
 
 
 def cells_of_codes(grid: Grid, found: Ints) -> Ints:

@@ -11,6 +11,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
+from equinoise.columns import can_name, no_name
 from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refuse_settings, refuse_unusable
 from equinoise.engines import Engine
 from equinoise.errors import BadInput, SeveralRowsWarning, listed
@@ -51,7 +52,7 @@ def unit_lines(
     grid, names = Grid(tuple(axes)), code_names(axes)
     keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))
     counted = collect(rows, keyed.group_by("unit", *names).agg(nw.len().alias("times"))).to_polars()
-    found = read_codes(counted, names)
+    found = read_codes(rows, axes, counted)
     times = counted["times"].to_numpy().astype(np.int64)
     refuse_unusable(rows, axes, range(len(axes)), found, times, missing=missing, outside=outside)
     units = cleaned(counted["unit"], rows.from_text)
@@ -71,25 +72,20 @@ def unit_lines(
     return known.unique().sort(), pairs[:, 0], pairs[:, 1], total
 
 
-def can_name(dtype: Any) -> bool:
-    """Whether a column of this type may say whose each row is."""
-    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
-    return bool(plain or dtype.is_integer() or dtype.is_float())
-
-
 def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     """A person's name as text, from a column that came along: the same text for the same value."""
     field = f"{FIELD} {number}"
     dtype = rows.frame.collect_schema()[field]
     name = rows.kept[number]
     if dtype.is_float():
-        unsigned = nw.when(nw.col(field) == 0).then(nw.lit(0.0)).otherwise(nw.col(field))  # -0 is nobody else than 0
-        return nw.when(~nw.col(field).is_nan()).then(unsigned).cast(nw.String)
+        value = nw.col(field).cast(nw.Float64)
+        unsigned = nw.when(value == 0).then(nw.lit(0.0)).otherwise(value)  # -0 is nobody else than 0
+        return nw.when(~value.is_nan()).then(unsigned).cast(nw.String)
     objects = rows.frame.implementation.is_pandas() and isinstance(dtype, nw.Object | nw.Categorical)
     kinds = kinds_of_objects(rows.frame.select(field).collect()[field].to_native()) if objects else []
-    if kinds or not can_name(dtype):
-        held = f"Python objects ({listed(kinds)})" if kinds else dtype
-        raise BadInput(f"Column {name!r} cannot be the unit: it holds {held}. Name one of whole numbers or text.")
+    wide = rows.frame.implementation.is_spark_like() and getattr(dtype, "scale", None) == 0  # Spark's unsigned integers
+    if kinds or not (can_name(dtype) or wide):
+        raise no_name(name, f"Python objects ({listed(kinds)})" if kinds else dtype)
     return nw.col(field).cast(nw.String)
 
 

@@ -50,7 +50,7 @@ def at_most(value: float) -> str:
 
 def shown(value: float) -> str:
     """A number as people read it, with all its digits if six do not tell it."""
-    return short if float(short := f"{value:g}") == value else repr(value)
+    return short if float(short := f"{value:g}") == value else repr(float(value))
 
 
 def visible(text: str) -> str:

@@ -185,9 +185,13 @@ def _cuts(path: Path, size: int) -> Iterator[int]:
             yield file.tell()
 
 
-def unreadable(source: str, error: Exception) -> BadInput:
+def unreadable(source: str, error: Exception, *, is_text: bool = True) -> BadInput:
     """One sentence for what an engine said about the rows."""
     said = str(error).strip() or type(error).__name__
+    if "empty CSV" in said:
+        return BadInput(f"{source} has nothing but blank lines.")
+    if not is_text:
+        return BadInput(f"{source} could not be read, and may be damaged: {_cause(said)}")
     if "utf8" in said.lower() or "utf-8" in said.lower():
         return BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
     if "more fields than" in said:
@@ -200,7 +204,9 @@ def unreadable(source: str, error: Exception) -> BadInput:
             f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write "
             "the quotes within them twice."
         )
+    return BadInput(f"{source} could not be read: {_cause(said)}")
+
+
+def _cause(said: str) -> str:
     causes = [line for line in said.splitlines() if line.startswith("Caused by: ")]  # of what Java throws
-    return BadInput(
-        f"{source} could not be read: {[said, *causes][-1].removeprefix('Caused by: ').splitlines()[0][:120]}"
-    )
+    return [said, *causes][-1].removeprefix("Caused by: ").splitlines()[0][:120]

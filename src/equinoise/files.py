@@ -15,6 +15,8 @@ from typing import IO
 from equinoise.errors import BadInput
 
 MOST_TEXT = 10**6
+BESIDE = ("-journal", "-wal", "-shm")
+"""SQLite takes files that end so for its own, and may remove them."""
 
 
 def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
@@ -22,6 +24,8 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
 
     ``sources`` (files, folders or patterns) are never written over, with ``force`` or without.
     """
+    if path.name.endswith(BESIDE):
+        raise BadInput(f"{str(path)!r} ends as what SQLite keeps beside a saved mechanism does. Name another.")
     try:
         folder = path.absolute().parent.resolve()
         if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
@@ -43,6 +47,8 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink()
     except OSError as error:
+        if any(source is not None and str(source) == str(error.filename) for source in sources):
+            raise BadInput(f"The file {error.filename!r} cannot be read: {error.strerror or error}.") from None
         raise _cannot_write(path, error) from None
 
 

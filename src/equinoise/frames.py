@@ -108,7 +108,10 @@ def _unpacked(table: Any, wanted: Sequence[str | None]) -> Any:
             column = pc.run_end_decode(column)
         elif pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
             column = column.cast(kind.value_type)
-        if name in wanted and pa.types.is_decimal(column.type) and not pa.types.is_decimal128(column.type):
+        unusual = pa.types.is_decimal(column.type) and (
+            not pa.types.is_decimal128(column.type) or column.type.scale < 0
+        )
+        if name in wanted and unusual:
             column = column.cast(pa.string()).cast(pa.float64())
         if column.type != kind:
             table = table.set_column(place, name, column)

@@ -17,7 +17,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refused
+from equinoise.counting import cells_of_codes, codes, read_codes, refused
 from equinoise.counting_units import cleaned, unit_key, unit_lines
 from equinoise.engines import engine_for
 from equinoise.files import check_writable
@@ -145,11 +145,11 @@ class _Work:
 
     def _groups(self, batch: pl.DataFrame) -> Ints:
         """The group of every row's person; -1 for rows that were left out."""
-        found = read_codes(batch, code_names(self.axes))
+        found = read_codes(self.whole, self.axes, batch)
         for axis, column in zip(self.axes, found.T, strict=True):
             what = refused(column, **self.rules)
             if what is not None:
-                raise not_the_data(self.whole.source, f"{what} in column {axis.name!r}, which were refused then")
+                raise not_the_data(self.whole.source, f"{what} in column {axis.name!r}, refused when it was made")
         cells = cells_of_codes(self.mechanism.grid, found)
         usable, group = cells >= 0, np.full(len(cells), -1, dtype=np.int64)
         if self.people is None:

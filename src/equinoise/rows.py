@@ -13,7 +13,7 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.columns import as_float, check_digits, check_type, find_column, seen
+from equinoise.columns import as_float, can_name, check_digits, check_type, find_column, no_name, seen
 from equinoise.engines import ENGINES, Engine
 from equinoise.engines.on_polars import Polars
 from equinoise.errors import BadInput, EquinoiseError, check
@@ -62,7 +62,7 @@ def open_rows(
     except EquinoiseError:
         raise
     except Exception as error:
-        raise unreadable(source, error) from None
+        raise unreadable(source, error, is_text=False) from None
 
 
 def _wanted(column: str | Sequence[str] | None) -> list[str | None]:
@@ -141,10 +141,10 @@ def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) ->
 
 
 def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
-    source = f"The file {str(path)!r}"
+    source, is_text = f"The file {str(path)!r}", True
     try:
         files = find_files(path)
-        source = files.source
+        source, is_text = files.source, files.is_text
         if files.is_text:
             header = header_of(files)
             columns = tuple(find_column(name, header, source) for name in names)
@@ -158,7 +158,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
     except EquinoiseError:
         raise
     except Exception as error:  # engines have classes of their own for what they cannot read
-        raise _said_by_engine(source, error) from None
+        raise _said_by_engine(source, error, is_text=is_text) from None
 
 
 def _parquet_columns(
@@ -174,9 +174,11 @@ def _parquet_columns(
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in read] for schema in schemas])
     for column in read:
         check_digits(column, getattr(schemas[0][column], "precision", None))
-    types = nw.from_native(pl.LazyFrame(schema={c: schemas[0][c] for c in columns})).collect_schema()
+    types = nw.from_native(pl.LazyFrame(schema={c: schemas[0][c] for c in read})).collect_schema()
     for column in columns:
         check_type(column, types[column])
+    if isinstance(keep, str) and not can_name(types[keep]):
+        raise no_name(keep, types[keep])
     return columns, read
 
 
@@ -192,7 +194,7 @@ def collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
     except (EquinoiseError, MemoryError):
         raise
     except Exception as error:  # engines have classes of their own for what they cannot do
-        raise _said_by_engine(rows.source, error) from None
+        raise _said_by_engine(rows.source, error, is_text=rows.from_text) from None
 
 
 def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
@@ -208,10 +210,10 @@ def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
     except (EquinoiseError, MemoryError):
         raise
     except Exception as error:
-        raise _said_by_engine(rows.source, error) from None
+        raise _said_by_engine(rows.source, error, is_text=rows.from_text) from None
 
 
-def _said_by_engine(source: str, error: Exception) -> BadInput:
+def _said_by_engine(source: str, error: Exception, *, is_text: bool) -> BadInput:
     if re.search(r"KeyboardInterrupt|Query interrupted|INTERRUPT Error", str(error)):  # DuckDB makes an error of Ctrl-C
         raise KeyboardInterrupt from None
     said = re.search(r"BadInput: (.+)", str(error))  # ours, quoted by an engine in another language
@@ -222,4 +224,4 @@ def _said_by_engine(source: str, error: Exception) -> BadInput:
             "The engine's workers read text files with Equinoise, and do not have it: install it there too, in the "
             "same version."
         )
-    return unreadable(source, error)
+    return unreadable(source, error, is_text=is_text)

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 from equinoise import ledger
 from equinoise.documents import DOCUMENT, AnyDocument, ProfileDocument
 from equinoise.errors import BadInput
-from equinoise.files import write_whole
+from equinoise.files import BESIDE, write_whole
 from equinoise.grid import Ints
 
 APPLICATION_ID = 0x45514E53
@@ -87,7 +87,7 @@ def read(path: Path) -> tuple[AnyDocument, Ints, str]:
 
 def _settle_journal(path: Path, *, force: bool) -> None:
     """A journal that an interrupted release left behind would be played into a new file of the same name."""
-    left_over = [p for p in (path.with_name(path.name + end) for end in ("-journal", "-wal", "-shm")) if p.exists()]
+    left_over = [p for p in (path.with_name(path.name + end) for end in BESIDE) if p.exists()]
     if left_over and not force:
         raise BadInput(
             f"The file {str(left_over[0])!r} is left over from an interrupted release of another mechanism. "

@@ -33,6 +33,18 @@ def test_nan_in_parquet_is_missing_and_minus_zero_is_zero(tmp_path, engine):
     assert [int(times[who == name].sum()) for name in (1, 2)] == [zeros, len(usable) - zeros]
 
 
+def test_a_wide_number_names_people_and_a_length_of_time_nobody(tmp_path, engine):
+    """Spark has no unsigned integers; DuckDB and Spark take lengths of time for something else. The file says."""
+    big = [2**64 - 1 - i % 20 for i in range(60)]
+    frame = PEOPLE.with_columns(pl.Series("big", big, dtype=pl.UInt64), took=pl.duration(seconds=pl.col("x")))
+    frame.write_parquet(tmp_path / "a.parquet")
+    found = count_units(open_rows(tmp_path / "a.parquet", "x", engine, keep="big"), (AXIS,))
+    plain = count_units(open_rows(frame, "x", keep="big"), (AXIS,))
+    assert [part.tolist() for part in found] == [part.tolist() for part in plain]
+    with pytest.raises(BadInput, match="'took' cannot be the unit: it holds Duration"):
+        open_rows(tmp_path / "a.parquet", "x", engine, keep="took")
+
+
 @pytest.mark.filterwarnings("error::UserWarning")
 def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "user": [[1], [1], [2]], "patient": [True, True, False]})

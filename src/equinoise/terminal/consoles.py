@@ -6,6 +6,8 @@ import sys
 
 from rich.console import Console
 
+NARROWEST, USUAL = 10, 80
+
 
 class _Piped(Console):
     def on_broken_pipe(self) -> None:
@@ -16,12 +18,19 @@ class _Piped(Console):
 def screen() -> Console:
     """Stdout."""
     wide = None if sys.stdout.isatty() else 200
-    return _Piped(highlight=False, soft_wrap=True, markup=False, width=wide)
+    return _wide_enough(_Piped(highlight=False, soft_wrap=True, markup=False, width=wide))
 
 
 def notes() -> Console:
     """Stderr."""
-    return Console(stderr=True, highlight=False, soft_wrap=True, markup=False)
+    return _wide_enough(Console(stderr=True, highlight=False, soft_wrap=True, markup=False))
+
+
+def _wide_enough(console: Console) -> Console:
+    """A terminal that does not know its width says that it has none: nothing would be shown."""
+    if console.width < NARROWEST:
+        console.width = USUAL
+    return console
 
 
 def somebody_looks(console: Console) -> bool:
