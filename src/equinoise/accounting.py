@@ -61,7 +61,7 @@ class Accountant:
 
     @cached_property
     def total(self) -> int:
-        """N."""
+        """How many people there are."""
         return int(self.people.sum()) if self.sizes is None else int(self.people @ self.sizes)
 
     @cached_property

@@ -31,8 +31,8 @@ def compare(
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
 
-    The instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP histogram.
-    Nothing is saved but the plot, and nothing can be released from here.
+    What one would use instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP
+    histogram. Nothing is saved but the plot, and nothing can be released from here.
 
     \b
     Examples:

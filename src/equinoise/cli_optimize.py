@@ -36,7 +36,12 @@ from equinoise.cli_options import EPILOG, FILE_PATH, json_option, offering
     help="For the worst-case tier: a file with one number for each cell within the bounds, where people are expected.",
 )  # fmt: skip
 @click.option("--scale-per-column", is_flag=True, help="With several columns: a person may have another scale on each.")
-@click.option("--renyi", type=float, metavar="ORDER", help="Bound the Renyi divergence of this order instead.")
+@click.option(
+    "--renyi",
+    type=float,
+    metavar="ORDER",
+    help="Bound the Renyi divergence of this order by epsilon, instead of the loss.",
+)
 @click.option(
     "--solver", default="best-response", show_default=True,
     shell_complete=offering("best-response", "optimal", "genetic"),

@@ -14,7 +14,9 @@ from equinoise.errors import BadInput
 @click.command(epilog=EPILOG, short_help="Show how the cost of many draws grows.")
 @click.argument("file", type=FILE_PATH)
 @click.option("--draws", default="1,10,100,500", show_default=True, help="Numbers of draws, separated by commas.")
-@click.option("--delta", type=float, help="Probability of more.  [default: the mechanism's, or 1e-6]")
+@click.option(
+    "--delta", type=float, help="Probability with which the cost may be larger.  [default: the mechanism's, or 1e-6]"
+)
 @click.option("--plot", type=FILE_PATH, help="A .png, .svg or .html file for a picture. As secret as the data.")
 @click.option("--force", is_flag=True, help="Replace --plot if it exists.")
 @json_option

@@ -42,7 +42,7 @@ class Comparison:
 
     @property
     def people(self) -> int:
-        """N."""
+        """How many people there are."""
         return self.histogram.people
 
     @property

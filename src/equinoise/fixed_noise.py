@@ -84,7 +84,7 @@ class FixedNoise(Mechanism):
 
     @classmethod
     def unchecked(cls, solution: Solution[Any], *, settings: dict[str, Any] | None = None, **asked: Any) -> Self:
-        """The same whether or not the certificate holds, to look at: nothing can be drawn from it if it does not."""
+        """A mechanism whether or not its certificate holds, to look at: if not, nothing can be drawn from it."""
         game = solution.game
         places, scales = game.groups(solution.profile)
         return cls(
@@ -183,7 +183,7 @@ class FixedNoise(Mechanism):
         return draws * self.target if self.budget is None else self.budget.epsilon
 
     def declared(self, draws: int) -> str:
-        """The same, as a sentence says it."""
+        """What so many draws cost together, as the standard sentence says it."""
         if self.budget is not None:
             return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
         if self.delta > 0:

@@ -182,7 +182,7 @@ class Grid:
         return low, [start + axis.width for start, axis in zip(low, self.axes, strict=True)]
 
     def cells_of(self, bins: Ints) -> Ints:
-        """The other way round."""
+        """The number of the cell with these bins, one on every axis: :meth:`bins_of`, the other way round."""
         return np.asarray(np.ravel_multi_index(tuple(np.asarray(bins).T), self.shape), dtype=np.int64)
 
 

@@ -98,7 +98,7 @@ class JointFixedNoise(FixedNoise):
         return q.ravel()
 
     def baseline(self) -> dict[str, Any]:
-        """The metrics of that."""
+        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
         return joint_metrics(self.original, self.laplace_output(), self.grid.axes)
 
 

@@ -143,7 +143,8 @@ class Mechanism(Shown):
         return np.concatenate(list(self.stream(n, source=source)))
 
     def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
-        """The same, some at a time: for more draws than memory should hold. All are charged when it is called."""
+        """``n`` draws as :meth:`sample` makes them, some at a time: for more than memory should hold. All are charged when
+        it is called."""
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
@@ -186,7 +187,7 @@ class Mechanism(Shown):
 
     @abstractmethod
     def declared(self, draws: int) -> str:
-        """The same, as a sentence says it."""
+        """What so many draws cost together, as the standard sentence says it."""
 
     @abstractmethod
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
@@ -227,7 +228,7 @@ class Mechanism(Shown):
 
     @property
     def total_people(self) -> int:
-        """N."""
+        """How many people there are."""
         return int(self.groups()[1].sum())
 
     @property
@@ -253,7 +254,7 @@ class Mechanism(Shown):
         return baselines.laplace_output(self.original, self.grid.axis, self.target if epsilon is None else epsilon)
 
     def baseline(self) -> dict[str, Any]:
-        """The metrics of that."""
+        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
         return metrics(self.original, self.laplace_output(), self.grid.axis.midpoints())
 
     @property
@@ -263,7 +264,7 @@ class Mechanism(Shown):
 
     @property
     def public_promise(self) -> str:
-        """The same with nothing in it that was worked out from the data: fit for whoever may not see the data."""
+        """What is promised, with nothing in it that was worked out from the data: for whoever may not see the data."""
         return self._promise(public=True)
 
     def _promise(self, *, public: bool) -> str:

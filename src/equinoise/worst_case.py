@@ -158,11 +158,11 @@ class WorstCase(Mechanism):
         return bounded_range_cost(self.epsilon, draws, 0.0 if self.budget is None else self.budget.delta)
 
     def promised_cost(self, draws: int) -> float:
-        """The same: the theorem knows nothing of the data."""
+        """What so many draws cost together: :meth:`cost`, as the theorem knows nothing of the data."""
         return self.cost(draws)
 
     def declared(self, draws: int) -> str:
-        """The same, as a sentence says it."""
+        """What so many draws cost together, as the standard sentence says it."""
         if self.budget is not None:
             return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
         total = at_most(self.cost(draws))
