@@ -72,7 +72,8 @@ DATA_OPTIONS = [
         "--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding."
     ),
     click.option(
-        "--percentile", type=float, default=0.9, show_default=True, help="How much of that noise must fall within the padded range; 0.5 is no padding."
+        "--percentile", type=float, default=0.9, show_default=True,
+        help="How much of that noise must fall within the padded range; 0.5 is no padding.",
     ),
 ]  # fmt: skip
 

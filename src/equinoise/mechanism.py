@@ -143,8 +143,7 @@ class Mechanism(Shown):
         return np.concatenate(list(self.stream(n, source=source)))
 
     def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
-        """``n`` draws as :meth:`sample` makes them, some at a time: for more than memory should hold. All are charged when
-        it is called."""
+        """Draws as :meth:`sample` makes them, some at a time, for more than memory should hold. All are charged at once."""
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
