@@ -5,6 +5,7 @@ Takes some minutes: the optimal solver is solved again without a person of each 
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -31,7 +32,7 @@ def made(people, again=True, **settings):
     try:
         mechanism = optimize(people, bounds=BOUNDS, **settings)
     except PromiseNotMet as refusal:
-        return "refused", f"{worst:.2f}" if (worst := refusal.facts.get("worst")) is not None else ""
+        return "refused", hundredths(worst) if (worst := refusal.facts.get("worst")) is not None else ""
     if not again:
         return f"{mechanism.metrics()['kl']:.5f}", "not measured"
     with TemporaryDirectory() as folder:
@@ -42,7 +43,12 @@ def made(people, again=True, **settings):
         except ValueError:  # a time limit decided
             return f"{mechanism.metrics()['kl']:.5f}", "not measured"
     above = f", {measured.above} people above" if measured.above else ""
-    return f"{mechanism.metrics()['kl']:.5f}", f"{measured.worst:.2f}{above}"
+    return f"{mechanism.metrics()['kl']:.5f}", f"{hundredths(measured.worst)}{above}"
+
+
+def hundredths(loss):
+    """A loss, rounded up."""
+    return "inf" if math.isinf(loss) else f"{math.ceil(loss * 100 - 1e-9) / 100:.2f}"
 
 
 def rows(people):

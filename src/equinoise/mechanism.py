@@ -143,7 +143,7 @@ class Mechanism(Shown):
         return np.concatenate(list(self.stream(n, source=source)))
 
     def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
-        """Draws as :meth:`sample` makes them, some at a time, for more than memory should hold. All are charged at once."""
+        """Draws as of :meth:`sample`, some at a time, for more than memory should hold. All are charged at once."""
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
