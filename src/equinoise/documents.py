@@ -113,18 +113,17 @@ class Document(_Strict):
     def check_settings(
         self, tier: str, target: float, delta: float = 0.0, order: float | None = None, noise: str | None = None
     ) -> bool:
-        """Whether what was asked for is what the mechanism is; ``target`` and ``delta`` are those of one draw."""
+        """Whether what was asked for, as far as it is told, is what the mechanism is. ``target`` and ``delta`` are those
+        of one draw."""
         asked, names = self.settings, [axis.name for axis in self.axes]
         epsilon, delta = (target, delta) if self.budget is None else (self.budget.epsilon, self.budget.delta)
+        own = {
+            "guarantee": tier, "epsilon": epsilon, "draws": self.draws, "delta": delta, "renyi": order,
+            "noise": asked.noise if noise is None else noise, "column": names[0] if len(names) == 1 else names,
+        }  # fmt: skip
         several = len(self.axes) > 1 or tier == "worst-case"
         return (
-            asked.guarantee == tier
-            and asked.epsilon in {None, epsilon}
-            and asked.draws in {None, self.draws}
-            and asked.delta == delta
-            and asked.renyi == order
-            and (noise is None or asked.noise in {None, noise})
-            and asked.column in (None, names, *names[: len(names) == 1])
+            all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)
             and (asked.unit is not None or asked.unit_rows == "all")
             and (asked.unit is None or asked.unit_rows == "one" or not several)
         )

@@ -9,6 +9,7 @@ import math
 import shlex
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
+from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
@@ -95,8 +96,8 @@ def is_whole(value: object, low: int, high: int) -> bool:
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether it is one (of any type of real numbers, but no truth value)."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether it is one (a whole number or a float of any type, but no truth value and no fraction)."""
+    return isinstance(value, Real) and not isinstance(value, bool | Fraction)
 
 
 def check(condition: bool, name: str, must_be: str, got: object) -> None:
