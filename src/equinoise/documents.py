@@ -113,8 +113,10 @@ class Document(_Strict):
     def check_settings(
         self, tier: str, target: float, delta: float = 0.0, order: float | None = None, noise: str | None = None
     ) -> bool:
-        """Whether what was asked for, as far as it is told, is what the mechanism is. ``target`` and ``delta`` are those
-        of one draw."""
+        """Whether what was asked for, as far as it is told, is what the mechanism is.
+
+        ``target`` and ``delta`` are of one draw.
+        """
         asked, names = self.settings, [axis.name for axis in self.axes]
         epsilon, delta = (target, delta) if self.budget is None else (self.budget.epsilon, self.budget.delta)
         own = {
