@@ -122,6 +122,38 @@ def test_past_the_allowed_draws_nothing_is_released(run, folder):
     assert json.loads(out) == {"error": err[len("Error: ") :].strip(), "status": 1, "asked": 1, "left": 0, "allowed": 3}
 
 
+def test_a_ledger_is_not_forgotten_in_silence(run, folder):
+    make(run, "--draws", "3")
+    status, _, err = run("optimize", "pay.csv", *OPTIMIZE, "--out", "pay.eq")
+    assert "exists. Name another, or replace it with --force" in err
+    assert run("sample", "pay.eq", "-n", "2")[0] == 0
+    status, _, err = run("optimize", "pay.csv", *OPTIMIZE, "--out", "pay.eq")
+    assert status == 2
+    assert "2 draws were released from it" in err
+    status, out, err = run("optimize", "pay.csv", *OPTIMIZE, "--out", "pay.eq", "--force", "--json")
+    assert status == 0
+    assert "The 2 draws released from it still count" in err
+    assert len(json.loads(out)["warnings"]) == 1
+
+
+def test_a_release_does_not_tell_how_many_people_there_are(run, folder):
+    make(run, "--draws", "3")
+    _, out, err = run("sample", "pay.eq")
+    assert "300" not in out + err
+    assert "each person in this dataset" in err
+    told = json.loads(run("sample", "pay.eq", "--json")[1])
+    assert "300" not in told["promise"]
+
+
+def test_an_audit_ends_with_its_verdict(run, folder):
+    make(run)
+    (folder / "other.csv").write_text("pay\n1\n2\n")
+    assert run("audit", "pay.eq", "--data", "pay.csv")[1].splitlines()[-1] == "Audit passed."
+    status, out, _ = run("audit", "pay.eq", "--data", "other.csv")
+    assert status == 1
+    assert out.splitlines()[-1].startswith("AUDIT FAILED")
+
+
 def test_an_unwritable_out_is_refused_before_it_is_charged(run, folder):
     make(run, "--draws", "3")
     for end in ("-journal", "-wal", "-shm"):  # SQLite would take the rows for its own, and remove them

@@ -247,7 +247,7 @@ def test_a_long_name_is_cut_beside_an_axis_and_whole_above():
     found = labels(make_figure("noise", m))
     assert f"Average noise of the people in each bin of '{name}'" in found
     assert [text for text in found if text.startswith("noise (how much") and text.endswith("…")]
-    assert theme.config(theme.PAGE)["axisX"] == {"titleLimit": {"expr": "width"}}
+    assert theme.config(theme.PAGE)["axisX"]["titleLimit"] == {"expr": "width"}
 
 
 def test_one_run_ends_at_one_distance(mechanisms):

@@ -210,7 +210,8 @@ def test_through_the_command_line(run, folder, people):
         for form in ((), ("--json",)):
             status, out, err = run(*command, *form)
             assert status == 0, (command, err)
-            assert "Fixed-noise tier: for each of the 400 people" in out + err
+            who = "each person" if command[0] == "sample" else "each of the 400 people"
+            assert f"Fixed-noise tier: for {who}" in out + err
     status, out, err = run("sample", "j.eq", "-n", 3, "--out", "rows.csv")
     assert pl.read_csv("rows.csv").shape == (3, 2)
     assert run("compare", "two.csv", "--column", "a", "--column", "b", "--epsilon", 1)[0] == 2

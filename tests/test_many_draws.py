@@ -80,7 +80,7 @@ def test_one_draw_with_a_delta_or_a_renyi_order(people, tmp_path):
         ({"renyi": float("nan")}, "'renyi' parameter"),
         ({"renyi": 2.0, "delta": 0.1}, "'delta' parameter"),
         ({"renyi": 2.0, "solver": "optimal"}, "no Renyi order"),
-        ({"delta": 0.1, "solver": "optimal"}, "no delta for one draw"),
+        ({"delta": 1e-6, "solver": "optimal"}, "no delta for one draw"),
     ],
 )
 def test_bad_targets(people, asked, said):

@@ -125,7 +125,7 @@ def test_the_budget_is_kept_in_memory_and_moves_to_the_file(made, tmp_path):
     assert Mechanism.open(path).ledger.spent == 10
     Mechanism.open(path).sample(5)
     made.sample(985)
-    with pytest.raises(BudgetSpent, match="only 0 of the 1,000"):
+    with pytest.raises(BudgetSpent, match="none of the 1,000 allowed is left"):
         Mechanism.open(path).sample(1)
     with pytest.raises(BadInput, match="saved as"):
         made.save(tmp_path / "again.eq")

@@ -14,9 +14,10 @@ from equinoise.procedure import Procedure
 
 def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) == {
-        "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game",
-        "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution",
-        "WorstCase", "best_response", "certify", "compare", "optimize", "write_losses",
+        "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
+        "FixedNoise", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet",
+        "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "WorstCase",
+        "best_response", "certify", "compare", "optimize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name
@@ -126,6 +127,13 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
 def test_bad_settings_are_refused(values, settings, said):
     with pytest.raises(BadInput, match=said):
         equinoise.optimize(values, **{"epsilon": 1.0, **settings})
+
+
+def test_a_delta_that_lets_somebody_be_given_away_is_pointed_out():
+    people = np.linspace(20, 80, 50)
+    with pytest.warns(equinoise.WeakPromiseWarning, match=r"A delta of 0\.02 is no less than one divided by"):
+        equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=21, delta=0.02, restarts=1)
+    equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=21, delta=0.019, restarts=1)  # none here
 
 
 def test_two_people_can_be_protected():

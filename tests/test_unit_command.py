@@ -173,7 +173,7 @@ def test_two_columns_with_the_middle_row(panel):
         ({"utility": "js"}, "'kl' where people"),
         ({"scales": "adaptive"}, "a list where people"),
         ({"renyi": 2.0}, "left out where people"),
-        ({"delta": 0.01}, "unless there are several draws"),
+        ({"delta": 1e-6}, "unless there are several draws"),
         ({"unit": "name"}, "has no column 'name'"),
         ({"unit": "lwage"}, "both the unit and what is counted"),
         ({"unit": 3}, "the name of a column"),

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from equinoise.errors import BadInput as BadInput
     from equinoise.errors import BudgetSpent as BudgetSpent
     from equinoise.errors import EquinoiseError as EquinoiseError
+    from equinoise.errors import EquinoiseWarning as EquinoiseWarning
     from equinoise.errors import NotPublicWarning as NotPublicWarning
     from equinoise.errors import PromiseNotMet as PromiseNotMet
     from equinoise.errors import SeveralRowsWarning as SeveralRowsWarning
+    from equinoise.errors import WeakPromiseWarning as WeakPromiseWarning
     from equinoise.fixed_noise import FixedNoise as FixedNoise
     from equinoise.game import Game as Game
     from equinoise.grid import Axis as Axis
@@ -41,6 +43,7 @@ _HOMES = {
     "Certificate": "certificate",
     "Comparison": "comparison",
     "EquinoiseError": "errors",
+    "EquinoiseWarning": "errors",
     "FixedNoise": "fixed_noise",
     "Game": "game",
     "Grid": "grid",
@@ -50,6 +53,7 @@ _HOMES = {
     "PromiseNotMet": "errors",
     "SeveralRowsWarning": "errors",
     "Solution": "solvers",
+    "WeakPromiseWarning": "errors",
     "WorstCase": "worst_case",
     "best_response": "solvers.best_response",
     "certify": "certificate",
@@ -59,9 +63,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "FixedNoise", "Game", "Grid",
-    "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution", "WorstCase",
-    "best_response", "certify", "compare", "optimize", "write_losses",
+    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning", "FixedNoise",
+    "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution",
+    "WeakPromiseWarning", "WorstCase", "best_response", "certify", "compare", "optimize", "write_losses",
 ]  # fmt: skip
 
 

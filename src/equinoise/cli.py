@@ -39,7 +39,7 @@ Three steps, here for a file pay.csv with a column 'pay' that anyone knows to li
        equinoise sample pay.eq -n 10
 
 To see all of it on real pay first: equinoise demo
-To choose epsilon by eye: equinoise explore pay.csv --column pay --bounds pay 0 4000
+To see what settings do, on a page: equinoise explore pay.csv --column pay --bounds pay 0 4000
 All commands: equinoise --help; one of them: equinoise optimize --help"""
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from equinoise.cli_options import LIMITS, Command, engine_options, offering
-from equinoise.errors import BadInput, NotPublicWarning, SeveralRowsWarning
+from equinoise.errors import BadInput, EquinoiseWarning
 
 
 def data_options(command: Command) -> Command:
@@ -94,13 +94,12 @@ def one_column(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]
 
 @contextmanager
 def warnings_said() -> Iterator[list[str]]:
-    """Warnings about what is not public, or no person: shown on stderr when the work is done, and kept for the JSON."""
+    """Warnings about what is promised: shown on stderr when the work is done, and kept for the JSON."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
-        for kind in (NotPublicWarning, SeveralRowsWarning):
-            warnings.simplefilter("always", kind)
+        warnings.simplefilter("always", EquinoiseWarning)
         yield said
-    said.extend(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning | SeveralRowsWarning))
+    said.extend(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     for warning in said:
         click.echo(f"Warning: {warning}", err=True)
 

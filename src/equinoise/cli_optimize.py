@@ -9,6 +9,7 @@ import click
 
 from equinoise.cli_data import all_bounds, data_options, given_scales, named_columns, warnings_said
 from equinoise.cli_options import EPILOG, FILE_PATH, json_option, offering
+from equinoise.errors import BadInput
 
 
 @click.command(
@@ -78,10 +79,17 @@ def optimize(
     """
     from equinoise import terminal
     from equinoise.files import check_writable, read_numbers
+    from equinoise.mechanism import Mechanism
     from equinoise.pipeline import optimize as make
 
     name = named_columns(column, bounds)
     limits = all_bounds(name, bounds)
+    released = Mechanism.released_from(out)
+    if released and not force:
+        raise BadInput(
+            f"The file {str(out)!r} exists, and {released:,} draw{'s were' if released > 1 else ' was'} released from "
+            "it. Name another: with --force they are forgotten, but still count against the people in it."
+        )
     check_writable(out, data, base, force=force)
     with warnings_said() as said, terminal.progress() as seen:
         mechanism = make(
@@ -95,6 +103,12 @@ def optimize(
             engine=engine, engine_address=engine_address, progress=seen,
         )  # fmt: skip
     mechanism.save(out, force=force)
+    if released:
+        said.append(
+            f"{str(out)!r} was replaced together with its ledger. The {released:,} "
+            f"draw{'s' * (released > 1)} released from it still count against the people in it."
+        )
+        click.echo(f"Warning: {said[-1]}", err=True)
     if as_json:
         terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": said})
     else:

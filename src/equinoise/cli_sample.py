@@ -58,7 +58,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "spent": spent,
                 "allowed": mechanism.draws,
                 "declared_cost": mechanism.cost(spent),
-                "promise": mechanism.promise,
+                "promise": mechanism.public_promise,
                 "note": f"Only rows are released. {terminal.SECRET}",
             }
         )

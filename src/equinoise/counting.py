@@ -225,8 +225,8 @@ def _refuse(rows: Rows, number: int, axis: Axis, codes: Ints, people: Ints, *, m
     if (below or above) and outside == "refuse":
         raise BadInput(
             f"Column {column!r} has {_many(below)} below {shown(axis.low)} and {_many(above)} above "
-            f"{shown(axis.high)}. Widen the bounds, or move those values to the nearer bound "
-            "with --outside clip (in Python, outside='clip')."
+            f"{shown(axis.high)}. Move those values to the nearer bound with --outside clip (in Python, "
+            "outside='clip'), or widen the bounds, if you would have without knowing this."
         )
 
 

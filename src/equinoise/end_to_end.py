@@ -98,8 +98,8 @@ class EndToEnd:
             else ""
         )
         return (
-            f"Measured for this dataset, end to end, the noise worked out again without each person: {said}{infinite}. "
-            "It says nothing about people who are not in the data."
+            f"Measured for this dataset, end to end, all worked out again without each person: {said}{infinite}. "
+            "This figure says nothing about people who are not in the data."
         )
 
     def to_json(self) -> dict[str, Any]:

@@ -34,12 +34,20 @@ class BudgetSpent(PromiseNotMet):
     """More draws were asked for than the mechanism may still release."""
 
 
-class NotPublicWarning(UserWarning):
+class EquinoiseWarning(UserWarning):
+    """Base of every warning: what is promised is not what one may think."""
+
+
+class NotPublicWarning(EquinoiseWarning):
     """Something that the promise takes as public was read off the data."""
 
 
-class SeveralRowsWarning(UserWarning):
+class SeveralRowsWarning(EquinoiseWarning):
     """One row is taken for one person, and the data does not look like it."""
+
+
+class WeakPromiseWarning(EquinoiseWarning):
+    """The promise that was asked for says next to nothing."""
 
 
 def at_most(value: float) -> str:

@@ -139,9 +139,10 @@ class Ledger:
     def _check_left(self, spent: int, draws: int) -> None:
         left = self.allowed - spent
         if draws > left:
+            many = f"only {left:,}" if left else "none"
             raise BudgetSpent(
-                f"{draws:,} draw{'s were' if draws != 1 else ' was'} asked for, but only {left:,} of the "
-                f"{self.allowed:,} allowed {'is' if left == 1 else 'are'} left. Nothing was released.",
+                f"{draws:,} draw{'s were' if draws != 1 else ' was'} asked for, but {many} of the {self.allowed:,} "
+                f"allowed {'is' if left <= 1 else 'are'} left. Nothing was released.",
                 asked=draws, left=left, allowed=self.allowed,
             )  # fmt: skip
 

@@ -6,6 +6,7 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -93,8 +94,19 @@ class Mechanism(Shown):
 
         return read_saved(Path(path))
 
+    @staticmethod
+    def released_from(path: str | Path) -> int:
+        """How many draws were released from what is saved there; 0 if nothing is, or something else."""
+        with suppress(BadInput):
+            return Mechanism.read(path).ledger.spent
+        return 0
+
     def save(self, path: str | Path, *, force: bool = False) -> None:
-        """Save to a new file that only its owner can read; later draws are charged there."""
+        """Save to a new file that only its owner can read; later draws are charged there.
+
+        With ``force`` a file that is there is replaced, with its ledger: what was released from it is forgotten, but
+        still counts against the people in it (see :meth:`released_from`).
+        """
         self._require_certificate()
         self.ledger.save(
             Path(path),

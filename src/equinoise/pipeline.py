@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from equinoise import counting_units, shortfall
 from equinoise.choice import Choice, choose
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput, check, one_of
+from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_of
 from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.grid import Histogram, JointHistogram
 from equinoise.joint_fixed_noise import JointFixedNoise
@@ -112,6 +113,13 @@ def optimize(
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
         if unit is None:
             counting_units.warn_of_units(data, rows.columns, reader)
+    if delta * counted.people >= 1:
+        warnings.warn(
+            f"A delta of {at_most(delta)} is no less than one divided by the number of people: even giving somebody's "
+            "value away could keep this promise. Take one far below that, such as 1e-6 for thousands of people.",
+            WeakPromiseWarning,
+            stacklevel=4,
+        )
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     settings = settings_of(
         procedure, guarantee=guarantee, columns=rows.columns, public_bounds=public, missing=missing, outside=outside,

@@ -11,7 +11,7 @@ from typing import Any
 from equinoise import counting
 from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput, NotPublicWarning, SeveralRowsWarning, check, is_whole
+from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
 from equinoise.grid import MOST_BINS, Axis, Histogram
 from equinoise.people import open_columns
 
@@ -74,8 +74,7 @@ def count_column(
     column that is called like a name for each person.)"""
     check(1 <= len(bins) <= MOST_CHOICES, "bins", f"at most {MOST_CHOICES} numbers", list(bins))
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
-        for kind in (NotPublicWarning, SeveralRowsWarning):
-            warnings.simplefilter("always", kind)
+        warnings.simplefilter("always", EquinoiseWarning)
         rows, grid = open_columns(
             data, column, bounds, bins=min(bins), padding_epsilon=1.0, percentile=0.9, engine=reader
         )
@@ -83,7 +82,7 @@ def count_column(
         axes = [Axis.padded(first.name, first.low, first.high, bins=number) for number in sorted(set(bins))]
         histograms = counting.count_each(rows, axes, missing=missing, outside=outside)
         warn_of_units(data, rows.columns, reader)
-    said = tuple(str(w.message) for w in caught if issubclass(w.category, NotPublicWarning | SeveralRowsWarning))
+    said = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     if histograms[0].people == 0:
         raise BadInput(f"Column {first.name!r} has 0 usable values, and at least one person is needed.")
     source = str(data) if isinstance(data, str | Path) else "data"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rich.console import Console
 from rich.table import Table
 
 from equinoise.audit import Audit
@@ -22,7 +23,25 @@ MOST_CELLS = 25
 
 def show_audit(found: Audit, plot: Path | None = None) -> None:
     """What ``audit`` found."""
-    console, m = screen(), found.mechanism
+    console, measured = screen(), found.end_to_end
+    console.print(_cells(found))
+    _show_costs(console, found)
+    _show_checks(console, found)
+    if measured is not None:
+        shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
+        console.print(f"End to end: {shares}.")
+        console.print(measured.sentence, style="yellow" if measured.above else None)
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(SECRET, style="dim")
+    if found.passed:
+        console.print("Audit passed.", style="green")
+    else:
+        console.print("AUDIT FAILED: see above. Release nothing from this file.", style="red")
+
+
+def _cells(found: Audit) -> Table:
+    m = found.mechanism
     cells, which = found.cells(), ""
     if len(m.grid.axes) > 1:
         which = f", the {min(len(cells), MOST_CELLS)} worst of {len(cells):,} occupied"
@@ -38,7 +57,12 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
             "" if row["average_scale"] is None else plain(row["average_scale"]), f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
-    console.print(table)
+    return table
+
+
+def _show_costs(console: Console, found: Audit) -> None:
+    """What one draw costs anyone, what was released, and what all draws cost together."""
+    m = found.mechanism
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
     how = ", others' noise fixed" if isinstance(m, FixedNoise) else ""
     how = ", by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
@@ -57,6 +81,11 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
             f"far {at_most(max(g['spent'] for g in totals))}{beside}."
         )
+
+
+def _show_checks(console: Console, found: Audit) -> None:
+    """What was checked, and what is promised if all of it holds."""
+    m = found.mechanism
     if found.same_histogram is not None:
         console.print(
             "The histogram is this data's."
@@ -76,13 +105,6 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     else:
         console.print(certified(m), style="green")
         console.print(m.promise)
-    if measured is not None:
-        shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in measured.quantiles().items())
-        console.print(f"End to end: {shares}.")
-        console.print(measured.sentence, style="yellow" if measured.above else None)
-    if plot is not None:
-        console.print(f"The plot is in {plot} (only you can read it).")
-    console.print(SECRET, style="dim")
 
 
 def _to_stay(m: Mechanism) -> str:

@@ -15,7 +15,10 @@ from equinoise.terminal.words import METRIC_NAMES, SECRET, certified, solved
 
 def metrics_table(mechanism: Mechanism) -> Table:
     """The mechanism's metrics beside the Laplace mechanism's."""
-    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.target)}")
+    of_all = "" if mechanism.budget is None else (
+        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, {mechanism.qualifier})"
+    )  # fmt: skip
+    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.target)}{of_all}")
     table.add_column("")
     table.add_column("this mechanism", justify="right")
     table.add_column("Laplace mechanism", justify="right")
@@ -48,9 +51,9 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"are spent and {mechanism.declared(spent)}."
+        f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent)}."
     )
-    console.print(f"{mechanism.promise} {SECRET}", style="dim")
+    console.print(f"{mechanism.public_promise} {SECRET}", style="dim")  # with no number of people beside the draws
 
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
