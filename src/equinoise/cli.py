@@ -6,6 +6,7 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import io
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -41,6 +42,10 @@ Three steps, here for a file pay.csv with a column 'pay' that anyone knows to li
 To see all of it on real pay first: equinoise demo
 To see what settings do, on a page: equinoise explore pay.csv --column pay --bounds pay 0 4000
 All commands: equinoise --help; one of them: equinoise optimize --help"""
+
+
+SPELLED = {"per_axis": "--scale-per-column", "epsilons": "--epsilon", "n": "-n"}
+"""Options that are not called as the parameter is."""
 
 
 class ReaderLeft(Exception):
@@ -100,9 +105,9 @@ def main() -> None:
     except click.ClickException as error:
         _fail(_usage(error), 2, as_json)
     except PromiseNotMet as error:
-        _fail(str(error), 1, as_json, error.facts)
+        _fail(_in_options(str(error)), 1, as_json, error.facts)
     except EquinoiseError as error:
-        _fail(str(error), 2, as_json)
+        _fail(_in_options(str(error)), 2, as_json)
     except (KeyboardInterrupt, click.Abort):
         _fail("Stopped. Nothing more was written.", 130, as_json)
     except (BrokenPipeError, ReaderLeft):  # no error
@@ -115,6 +120,17 @@ def main() -> None:
         _fail("There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time.", 2, as_json)
     except Exception as error:  # the last resort: no traceback ever
         _fail(f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2, as_json)
+
+
+def _in_options(said: str) -> str:
+    """A sentence about a parameter, as the library says it, about the option that it was given by."""
+    options = {name for command in cli.commands.values() for option in command.params for name in option.opts}
+
+    def named(found: re.Match[str]) -> str:
+        option = SPELLED.get(found[1], f"--{found[1].replace('_', '-')}")
+        return option if option in options else found[0]
+
+    return re.sub(r"The '(\w+)' parameter", named, said)
 
 
 def _usage(error: click.ClickException) -> str:

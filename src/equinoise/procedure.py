@@ -88,7 +88,7 @@ class Procedure:
     def check_grid(self, grid: Grid) -> None:
         """Refuse settings that do not go with a grid, before anything is counted."""
         if len(grid.axes) == 1:
-            check(not self.per_axis, "per_axis", "left out (--scale-per-column) with one column", self.per_axis)
+            check(not self.per_axis, "per_axis", "left out with one column", self.per_axis)
             self._offered(grid.axis)
             return
         check(self.solver == "best-response", "solver", "'best-response' with several columns", self.solver)
