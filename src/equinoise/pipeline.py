@@ -107,7 +107,8 @@ def optimize(
         )  # fmt: skip
         procedure.check_grid(grid)  # refused before anything is counted
         if len(grid.axes) > 1:
-            check(guarantee == "fixed-noise", "guarantee", "'fixed-noise' with several columns, which no other tier has", guarantee)
+            only = "'fixed-noise' with several columns, which no other tier takes"
+            check(guarantee == "fixed-noise", "guarantee", only, guarantee)
             check(start is None, "start", "left out with several columns", "a profile")
         least = 1 if guarantee == "worst-case" else 2
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)

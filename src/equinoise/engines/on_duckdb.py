@@ -52,8 +52,9 @@ class DuckDB:
         a column's it may change, as it does not tell ``x`` from ``X``."""
         names = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in files.paths]
         found = self.connection.read_parquet(names, hive_partitioning=False)
-        places = [list(pl.scan_parquet(files.paths[0], glob=False).collect_schema()).index(name) for name in columns]
-        quoted = (found.columns[place].replace('"', '""') for place in places)
+        place = {name: i for i, name in enumerate(pl.scan_parquet(files.paths[0], glob=False).collect_schema())}
+        theirs = found.columns
+        quoted = (theirs[place[name]].replace('"', '""') for name in columns)
         return found.project(", ".join(f'"{name}"' for name in quoted))
 
 
