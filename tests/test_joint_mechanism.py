@@ -178,7 +178,7 @@ def test_three_columns_and_scales_of_ones_own(people):
         ({"scales": "adaptive"}, "'wide', 'paper'"),
         ({"scales": [1, 2]}, "a list for every column"),
         ({"scales": {"a": [1]}}, "none for column 'b'"),
-        ({"column": "a", "bounds": (0, 100), "per_axis": True}, "'per_axis' parameter must be left out with one column"),
+        ({"column": "a", "bounds": (0, 100), "per_axis": True}, "'per_axis' parameter must be left out"),
         ({"column": "a", "bounds": (0, 100), "scales": {"a": [1]}}, "one column"),
     ],
 )
