@@ -143,6 +143,23 @@ def test_a_release_does_not_tell_how_many_people_there_are(run, folder):
     assert "each person in this dataset" in err
     told = json.loads(run("sample", "pay.eq", "--json")[1])
     assert "300" not in told["promise"]
+    assert told["note"].startswith("Only rows are released.")
+
+
+def test_a_renyi_divergence_is_called_one_wherever_it_is_told(run, folder):
+    made = make(run, "--renyi", "8", "--draws", "4")
+    assert "Certified in decimals of 60 digits" in made
+    assert "of order 8 of one draw is at most 1, between" in made
+    audited = run("audit", "pay.eq")[1]
+    assert "their Renyi divergence of order 8 is to stay within 1" in audited
+    assert "so far 0 (Renyi divergence of order 8)." in audited
+    for out, said in (
+        ("page.html", "in decimals of 60 digits"),
+        ("cost.svg", "promised (Renyi divergence of order 8)"),
+    ):
+        figure = ["--figure", "cost"] if out == "cost.svg" else []
+        assert run("report", "pay.eq", "--public", "--out", out, *figure)[0] == 0
+        assert said in (folder / out).read_text()
 
 
 def test_an_audit_ends_with_its_verdict(run, folder):

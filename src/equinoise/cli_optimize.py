@@ -79,12 +79,12 @@ def optimize(
     """
     from equinoise import terminal
     from equinoise.files import check_writable, read_numbers
-    from equinoise.mechanism import Mechanism
+    from equinoise.opening import released_from
     from equinoise.pipeline import optimize as make
 
     name = named_columns(column, bounds)
     limits = all_bounds(name, bounds)
-    released = Mechanism.released_from(out)
+    released = released_from(out)
     if released and not force:
         raise BadInput(
             f"The file {str(out)!r} exists, and {released:,} draw{'s were' if released > 1 else ' was'} released from "

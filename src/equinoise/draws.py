@@ -6,9 +6,11 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 
+from equinoise.errors import check, is_whole
 from equinoise.grid import Ints
 
 RandomBytes = Callable[[int], bytes]
@@ -17,6 +19,11 @@ RandomBytes = Callable[[int], bytes]
 MOST = 2**62
 MOST_DRAWS = 10**9
 _CHUNK = 1 << 18
+
+
+def check_draws(draws: Any) -> None:
+    """Refuse what is no number of draws."""
+    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
 def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:

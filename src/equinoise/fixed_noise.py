@@ -12,10 +12,10 @@ import numpy as np
 from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import Certificate, certify
 from equinoise.documents import ProfileDocument
-from equinoise.draws import RandomBytes, draw_cells
+from equinoise.draws import RandomBytes, check_draws, draw_cells
 from equinoise.errors import BadInput, at_most
 from equinoise.grid import Floats, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
 from equinoise.privacy import Condition, losses
 from equinoise.solvers import Solution
 

@@ -6,7 +6,6 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -27,11 +26,6 @@ from equinoise.shown import Shown
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
-
-
-def check_draws(draws: Any) -> None:
-    """Refuse what is no number of draws."""
-    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
 def check_costs(draws: Any, delta: Any) -> None:
@@ -94,18 +88,11 @@ class Mechanism(Shown):
 
         return read_saved(Path(path))
 
-    @staticmethod
-    def released_from(path: str | Path) -> int:
-        """How many draws were released from what is saved there; 0 if nothing is, or something else."""
-        with suppress(BadInput):
-            return Mechanism.read(path).ledger.spent
-        return 0
-
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there.
 
         With ``force`` a file that is there is replaced, with its ledger: what was released from it is forgotten, but
-        still counts against the people in it (see :meth:`released_from`).
+        still counts against the people in it.
         """
         self._require_certificate()
         self.ledger.save(

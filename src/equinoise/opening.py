@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,13 @@ def open_saved(path: Path) -> Mechanism:
             "Nothing can be released from it."
         )
     return made
+
+
+def released_from(path: Path) -> int:
+    """How many draws were released from what is saved there; 0 if nothing is, or something else."""
+    with suppress(BadInput):
+        return read_saved(path).ledger.spent
+    return 0
 
 
 def read_saved(path: Path) -> Mechanism:

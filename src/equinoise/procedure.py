@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.accounting import Budget
-from equinoise.draws import MOST_DRAWS
+from equinoise.draws import check_draws
 from equinoise.errors import BadInput, check, is_number, is_whole, one_of
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
@@ -58,7 +58,7 @@ class Procedure:
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
-        check(is_whole(self.draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", self.draws)
+        check_draws(self.draws)
         check_delta(self.delta)
         if self.renyi is not None:
             possible = is_number(self.renyi) and 1 < self.renyi <= MOST_ORDER

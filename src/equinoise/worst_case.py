@@ -14,10 +14,10 @@ from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsil
 from equinoise.baselines import cells_within
 from equinoise.certificate import Certificate, certify_bounded_range, certify_monotone
 from equinoise.documents import WorstCaseDocument
-from equinoise.draws import RandomBytes, draw_weighted
+from equinoise.draws import RandomBytes, check_draws, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Histogram, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, check_draws, within
+from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
 Number = TypeVar("Number", np.int64, np.float64)
