@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sys
 
 import numpy as np
@@ -28,6 +29,12 @@ def small_game(counts, scales, epsilon, total=2**32, noise="laplace", utility="k
     axis = Axis("value", 0.0, 1.0, len(counts), 0.0)
     kernel = make_kernel(noise, scales, len(counts), total)
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon, utility)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory):
+    """Releases are noted in a folder of the tests' own, by the processes they start, too."""
+    os.environ["EQUINOISE_STATE"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(scope="session")

@@ -4,11 +4,11 @@ import sys
 
 import numpy as np
 import pytest
-from test_mechanism import forge
 
 import equinoise
 from equinoise import BadInput, Mechanism
 from equinoise.audit import audit
+from tests.saved_files import forge
 
 BOUNDS = (0, 100)
 

@@ -1,4 +1,5 @@
 import csv
+import fcntl
 import json
 import os
 import sqlite3
@@ -8,6 +9,8 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
+
+from tests.saved_files import forge
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
@@ -173,8 +176,6 @@ def test_an_audit_ends_with_its_verdict(run, folder):
 
 def test_an_unwritable_out_is_refused_before_it_is_charged(run, folder):
     make(run, "--draws", "3")
-    for end in ("-journal", "-wal", "-shm"):  # SQLite would take the rows for its own, and remove them
-        assert run("sample", "pay.eq", "--out", f"pay.eq{end}")[0] == 2
     (folder / "dangling").symlink_to("nowhere")
     assert run("sample", "pay.eq", "--out", "dangling")[0] == 2
     assert run("sample", "pay.eq", "--out", "pay.eq", "--force")[0] == 2
@@ -217,19 +218,12 @@ def test_audit_against_other_data_fails(run, folder):
 
 def test_audit_of_a_forged_file_fails(run, folder):
     """A forger who makes the digest fit again cannot make the certificate hold."""
-    from equinoise import Mechanism, storage
+
+    def lower(document):
+        document["epsilon"] = document["settings"]["epsilon"] = 1e-6
 
     make(run)
-    opened = Mechanism.open("pay.eq")
-    object.__setattr__(opened, "epsilon", 1e-6)
-    opened.settings["epsilon"] = 1e-6
-    document = opened._document()
-    digest = storage.pack_digest(document, opened.weights)
-    with sqlite3.connect("pay.eq") as database:
-        database.execute("UPDATE mechanism SET value = ? WHERE key = 'document'", (document,))
-        database.execute("UPDATE mechanism SET value = ? WHERE key = 'digest'", (digest,))
-        database.execute("UPDATE ledger SET link = ?", (digest,))
-    database.close()
+    forge(folder / "pay.eq", lower)
     status, out, _ = run("audit", "pay.eq", "--json")
     assert status == 1
     assert json.loads(out)["certificate"]["holds"] is False
@@ -366,26 +360,36 @@ def test_bad_saved_files(run, folder, command):
     make(run)
     whole = (folder / "pay.eq").read_bytes()
     (folder / "half.eq").write_bytes(whole[: len(whole) // 2])
-    (folder / "newer.eq").write_bytes(whole)
+    (folder / "newer.eq").write_bytes(whole.replace(b"equinoise 2", b"equinoise 9", 1))
     (folder / "empty.eq").write_bytes(b"")
-    for name, statement in {"newer.eq": "PRAGMA user_version = 9", "other.eq": "CREATE TABLE t (x)"}.items():
-        with sqlite3.connect(name) as database:
-            database.execute(statement)
-        database.close()
+    with sqlite3.connect("other.eq") as database:
+        database.execute("CREATE TABLE t (x)")
+    database.close()
     said = {
         "none.eq": "There is no file",
         ".": "is a folder",
-        "pay.csv": "damaged, or is not a saved mechanism",
+        "pay.csv": "not saved by Equinoise",
         "empty.eq": "not saved by Equinoise",
         "half.eq": "damaged",
         "newer.eq": "format 9",
-        "other.eq": "not saved by Equinoise",
+        "other.eq": "format 1, or is a database",
     }
     for name, expected in said.items():
         status, out, err = run(command, name)
         assert (status, out) == (2, "")
         assert expected in err
         assert err.count("\n") == 1
+
+
+def test_a_file_in_use_is_not_replaced_and_the_refusal_comes_first(run, folder):
+    make(run)
+    before = (folder / "pay.eq").read_bytes()
+    with (folder / "pay.eq").open("r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        status, _, err = run("optimize", "none.csv", *OPTIMIZE, "--out", "pay.eq", "--force")
+        assert (status, "in use by another process" in err) == (2, True)
+    assert (folder / "pay.eq").read_bytes() == before
+    assert run("optimize", "pay.csv", *OPTIMIZE, "--out", "pay.eq", "--force")[0] == 0
 
 
 @pytest.mark.parametrize("n", ["0", "-1", "1.5", "many"])

@@ -5,13 +5,13 @@ import polars as pl
 import pytest
 from conftest import seeded_bytes
 from scipy import stats
-from test_mechanism import forge
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, NotPublicWarning, PromiseNotMet
 from equinoise.accounting import Accountant
 from equinoise.audit import audit
 from equinoise.joint_groups import laid_out
+from tests.saved_files import forge
 
 BOUNDS = {"a": (0, 100), "b": (-5, 5)}
 

@@ -1,11 +1,6 @@
 import dataclasses
-import json
 import re
-import sqlite3
 import stat
-import subprocess
-import sys
-import zlib
 
 import numpy as np
 import pytest
@@ -13,8 +8,8 @@ from conftest import seeded_bytes
 from scipy import stats
 
 import equinoise
-from equinoise import BadInput, BudgetSpent, FixedNoise, Mechanism, PromiseNotMet, storage
-from equinoise.ledger import Release, next_link
+from equinoise import BadInput, BudgetSpent, FixedNoise, Mechanism, PromiseNotMet
+from tests.saved_files import forge
 
 
 @pytest.fixture
@@ -140,27 +135,6 @@ def test_a_refused_release_charges_nothing(made):
     assert made.ledger.spent == 0
 
 
-def test_a_journal_left_by_an_interrupted_release_does_not_spoil_a_new_file(people, saved):
-    """A hot journal of the old file would be played into the new one."""
-    code = (
-        "import os, sqlite3, sys; d = sqlite3.connect(sys.argv[1], isolation_level=None);"
-        "d.execute('PRAGMA cache_size = 0'); d.execute('BEGIN IMMEDIATE');"
-        "d.execute('UPDATE mechanism SET value = zeroblob(100000)'); os._exit(0)"
-    )
-    subprocess.run([sys.executable, "-c", code, str(saved)], check=True)
-    journal = saved.with_name("m.eq-journal")
-    assert journal.exists()
-    other = equinoise.optimize(people, epsilon=2, bounds=(0, 100), bins=41, restarts=1)
-    other.save(saved, force=True)
-    assert not journal.exists()
-    assert Mechanism.open(saved).epsilon == 2
-    journal.write_bytes(b"left over")
-    saved.unlink()
-    again = equinoise.optimize(people, epsilon=2, bounds=(0, 100), bins=41, restarts=1)
-    with pytest.raises(BadInput, match="interrupted release"):
-        again.save(saved)
-
-
 def test_a_saved_mechanism_survives_a_change_of_folder(people, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, restarts=1)
@@ -179,77 +153,49 @@ def test_an_existing_file_is_kept_unless_forced(made, tmp_path):
     assert Mechanism.open(path).total_people == 400
 
 
-def edit(path, *statements):
-    with sqlite3.connect(path) as database:
-        for statement in statements:
-            database.execute(*statement) if isinstance(statement, tuple) else database.execute(statement)
-    database.close()
+def with_weights(text, packed):
+    heading, document, _, rest = text.split("\n", 3)
+    return "\n".join([heading, document, packed, rest])
 
 
 @pytest.mark.parametrize(
-    ("statement", "said"),
+    ("change", "said"),
     [
+        (lambda text: text.replace('"epsilon": 1.0', '"epsilon": 9.0', 1), "digest does not match"),
         (
-            "UPDATE mechanism SET value = replace(value, '1.0', '9.0') WHERE key = 'document'",
+            lambda text: "\n".join([*text.split("\n")[:2], "eJwDAAAAAAE=", *text.split("\n")[3:]]),
             "digest does not match",
         ),
-        ("DELETE FROM mechanism WHERE key = 'weights'", "missing"),
-        ("UPDATE mechanism SET value = x'00' WHERE key = 'weights'", "missing"),
-        ("DELETE FROM releases", "ledger of releases has been changed"),
-        ("UPDATE ledger SET spent = 0", "ledger of releases has been changed"),
-        ("UPDATE releases SET draws = 1", "ledger of releases has been changed"),
-        ("DROP TABLE releases", "tables have been changed"),
-        ("CREATE TRIGGER t AFTER UPDATE ON ledger BEGIN DELETE FROM releases; END", "tables have been changed"),
-        ("CREATE VIEW v AS SELECT 1", "tables have been changed"),
-        ("PRAGMA user_version = 2", "format 2"),
-        ("PRAGMA application_id = 7", "not saved by Equinoise"),
+        (lambda text: "\n".join([*text.split("\n")[:2], "?", *text.split("\n")[3:]]), "missing"),
+        (lambda text: text[: text.index("\n1 ")], "missing"),
+        (lambda text: text.replace(" 7 ", " 1 "), "ledger of releases has been changed"),
+        (lambda text: text + "\n", "ledger of releases has been changed"),
+        (lambda text: text + "2 2026-01-01T00:00:00+00:00 5 " + "0" * 64 + "\n", "ledger of releases has been changed"),
+        (lambda text: text.replace("\n1 ", "\n2 "), "ledger of releases has been changed"),
+        (lambda text: text.replace("\n1 ", "\n01 "), "ledger of releases has been changed"),
+        (lambda text: text.replace("equinoise 2", "equinoise 3", 1), "format 3"),
+        (lambda text: text.replace("equinoise 2", "equinoise 1", 1), "first line"),
+        (lambda text: text.replace("equinoise 2 ", "equinoise 2 ../../", 1), "first line"),
+        (lambda text: text.replace("equinoise", "equinoises", 1), "not saved by Equinoise"),
+        (lambda text: "SQLite format 3\0" + text, "format 1"),
     ],
 )
-def test_a_changed_file_is_refused(saved, statement, said):
+def test_a_changed_file_is_refused(saved, change, said):
     Mechanism.open(saved).sample(7)
-    edit(saved, statement)
+    saved.write_text(change(saved.read_text()))
     with pytest.raises(BadInput, match=said):
         Mechanism.open(saved)
 
 
 def test_a_consistent_forgery_still_needs_a_certificate(saved):
     """Lowering epsilon and making the digest fit again is caught by the certificate."""
-    opened = Mechanism.open(saved)
-    object.__setattr__(opened, "epsilon", 1e-6)
-    opened.settings["epsilon"] = 1e-6
-    document = opened._document()
-    digest = storage.pack_digest(document, opened.weights)
-    edit(
-        saved,
-        ("UPDATE mechanism SET value = ? WHERE key = 'document'", (document,)),
-        ("UPDATE mechanism SET value = ? WHERE key = 'digest'", (digest,)),
-        ("UPDATE ledger SET link = ?", (digest,)),
-    )
+
+    def lower(document):
+        document["epsilon"] = document["settings"]["epsilon"] = 1e-6
+
+    forge(saved, lower)
     with pytest.raises(BadInput, match="certificate does not hold"):
         Mechanism.open(saved)
-
-
-def forge(path, **changes):
-    """Change the document and make the digest and the links fit again."""
-    with sqlite3.connect(path) as database:
-        stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
-        blob = zlib.decompress(stored["weights"])
-        document = json.loads(stored["document"])
-        weights = changes.pop("weights") if callable(changes.get("weights")) else None
-        blob = blob if weights is None else weights(np.frombuffer(blob, "<i8").copy()).tobytes()
-        for name, value in changes.items():
-            document[name] = {**document[name], **value} if isinstance(value, dict) else value
-        text = json.dumps(document)
-        digest = storage.digest_of(text, blob)
-        link, spent = digest, 0
-        for number, at, draws in database.execute("SELECT number, at, draws FROM releases").fetchall():
-            link, spent = next_link(link, Release(at, draws)), spent + draws
-            database.execute("UPDATE releases SET link = ? WHERE number = ?", (link, number))
-        database.execute("UPDATE ledger SET link = ?, spent = ?", (link, spent))
-        parts = {"document": text, "digest": digest, "weights": zlib.compress(blob)}
-        for key, value in parts.items():
-            database.execute("UPDATE mechanism SET value = ? WHERE key = ?", (value, key))
-    database.close()
 
 
 AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0}
@@ -306,7 +252,7 @@ def test_an_audit_notices_weights_of_other_noise(saved):
 def test_what_is_no_saved_mechanism_is_refused(tmp_path, content):
     path = tmp_path / "x.eq"
     path.write_bytes(content)
-    with pytest.raises(BadInput, match=r"not saved by Equinoise|damaged|not a saved"):
+    with pytest.raises(BadInput, match=r"not saved by Equinoise|format 1"):
         Mechanism.open(path)
 
 

@@ -1,9 +1,6 @@
 """Whose rows are whose, where the data, the names or the saved file are odd."""
 
-import hashlib
 import json
-import sqlite3
-import zlib
 
 import duckdb
 import numpy as np
@@ -22,6 +19,7 @@ from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.unit_game import UnitGame
 from equinoise.units import UnitHistogram
 from tests.conftest import seeded_bytes
+from tests.saved_files import forge
 
 AXIS = Axis.padded("x", 0, 100, bins=41)
 VISITS = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(i * 37 % 101) for i in range(60)]})
@@ -189,20 +187,6 @@ def test_compare_takes_no_other_rows_than_all_or_one(folder, run):
     assert (code, "left out without a unit" in err) == (2, True)
 
 
-def forged(path, change):
-    """Change the document, and make digest and ledger fit."""
-    with sqlite3.connect(path) as database:
-        stored = dict(database.execute("SELECT key, value FROM mechanism").fetchall())
-        document = json.loads(stored["document"])
-        change(document)
-        text = json.dumps(document)
-        digest = hashlib.sha256(text.encode() + b"\0" + zlib.decompress(stored["weights"])).hexdigest()
-        database.execute("UPDATE mechanism SET value = ? WHERE key = 'document'", (text,))
-        database.execute("UPDATE mechanism SET value = ? WHERE key = 'digest'", (digest,))
-        database.execute("UPDATE ledger SET link = ?", (digest,))
-    database.close()
-
-
 def more_rows(document):
     document["bags"][0][0][1] = 2**62 - 1
 
@@ -248,7 +232,7 @@ def test_forged_bags_are_refused(folder, run, change):
     made = equinoise.optimize(VISITS, unit="who", **ASKED)
     assert isinstance(made, UnitFixedNoise)
     made.save("a.eq")
-    forged("a.eq", change)
+    forge(folder / "a.eq", change)
     for command in (("show",), ("sample",), ("cost",)):
         code, _, err = run(command[0], "a.eq", *command[1:])
         assert (code, "damaged" in err or "tampered" in err) == (2, True)
@@ -262,6 +246,6 @@ def test_bags_that_moved_are_found_by_an_audit(folder, run):
     def moved(document):
         document["bags"][-1][-1][0] += 1
 
-    forged("a.eq", moved)
+    forge(folder / "a.eq", moved)
     code, out, _ = run("audit", "a.eq", "--json")
     assert (code, json.loads(out)["same_kernel"]) == (1, False)

@@ -275,7 +275,7 @@ def test_bad_input(run, folder):
     before = sorted(os.listdir(folder))
     for words, status, said in (
         (["none.eq", "--out", "a.html"], 2, "none.eq"),
-        (["pay.csv", "--out", "a.html"], 2, "not a saved mechanism"),
+        (["pay.csv", "--out", "a.html"], 2, "not saved by Equinoise"),
         (["pay.eq", "--out", "a.pdf"], 2, "must end in .html"),
         (["pay.eq", "--out", "a.png"], 2, "--figure"),
         (["pay.eq", "--out", "a.png", "--figure", "pie"], 2, "no figure 'pie'"),

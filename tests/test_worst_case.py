@@ -9,7 +9,6 @@ from conftest import seeded_bytes
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from test_mechanism import forge
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, WorstCase
@@ -17,6 +16,7 @@ from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsil
 from equinoise.audit import audit
 from equinoise.certificate import certify_bounded_range, exp_lower_bound
 from equinoise.draws import draw_weighted
+from tests.saved_files import forge
 
 BOUNDS = (163, 226)
 

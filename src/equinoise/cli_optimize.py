@@ -81,6 +81,7 @@ def optimize(
     from equinoise.files import check_writable, read_numbers
     from equinoise.opening import released_from
     from equinoise.pipeline import optimize as make
+    from equinoise.storage import free
 
     name = named_columns(column, bounds)
     limits = all_bounds(name, bounds)
@@ -91,6 +92,8 @@ def optimize(
             "it. Name another: with --force they are forgotten, but still count against the people in it."
         )
     check_writable(out, data, base, force=force)
+    with free(out):  # before the work, not after it
+        pass
     with warnings_said() as said, terminal.progress() as seen:
         mechanism = make(
             data, epsilon=epsilon, column=name, bounds=limits or None, bins=bins, scales=given_scales(scales),

@@ -15,8 +15,6 @@ from typing import IO
 from equinoise.errors import BadInput
 
 MOST_TEXT = 10**6
-BESIDE = ("-journal", "-wal", "-shm")
-"""SQLite takes files that end so for its own, and may remove them."""
 
 
 def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
@@ -24,8 +22,6 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
 
     ``sources`` (files, folders or patterns) are never written over, with ``force`` or without.
     """
-    if path.name.endswith(BESIDE):
-        raise BadInput(f"{str(path)!r} ends as what SQLite keeps beside a saved mechanism does. Name another.")
     try:
         folder = path.absolute().parent.resolve()
         if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
@@ -133,7 +129,7 @@ def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
                 os.link(part, path)  # fails if something appeared there meanwhile
         finally:
             part.unlink(missing_ok=True)
-        _sync_folder(folder)
+        sync_folder(folder)
     except FileExistsError:
         raise BadInput(
             f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
@@ -162,7 +158,7 @@ def _cannot_write(path: Path, error: OSError) -> BadInput:
     return BadInput(f"The file {str(path)!r} cannot be written: {error.strerror or error}.")
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name durable too, where the file system can; the file itself is there either way."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)

@@ -96,9 +96,25 @@ class Mechanism(Shown):
         """
         self._require_certificate()
         self.ledger.save(
-            Path(path),
-            lambda releases: storage.write(Path(path), self._document(), self._blob(), releases, force=force),
+            lambda releases: storage.write(Path(path), self._document(), self._blob(), releases, force=force)
         )
+
+    def __copy__(self) -> Mechanism:
+        """Itself: a mechanism never changes, and a second one would have a second ledger."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Mechanism:
+        """Itself, as for a plain copy."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the name of its file, which is opened again wherever it is unpickled."""
+        if self.ledger.path is None:
+            raise BadInput(
+                "This mechanism is not saved, so its draws are counted in this process alone and it cannot be pickled. "
+                "Save it first; then its file is opened again wherever it arrives."
+            )
+        return Mechanism.open, (str(self.ledger.path),)
 
     def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
         """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""

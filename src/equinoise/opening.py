@@ -45,14 +45,15 @@ def released_from(path: Path) -> int:
 
 def read_saved(path: Path) -> Mechanism:
     """As it stands: its certificate may not hold."""
-    document, weights, digest = storage.read(path)
+    saved = storage.read(path)
+    document, weights = saved.document, saved.weights
     shared: dict[str, Any] = {
         "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
         "epsilon": document.epsilon,
         "draws": document.draws,
         "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
         "settings": document.settings.model_dump(exclude_unset=True),
-        "ledger": Ledger(document.draws, digest, path),
+        "ledger": Ledger(document.draws, saved.digest, saved.place),
     }
     if isinstance(document, WorstCaseDocument):
         return WorstCase.from_document(document, shared)
