@@ -1,19 +1,30 @@
-"""The command line begins here, whichever way it is called: Ctrl-C counts from the first import on."""
+"""The command line begins here, whichever way it is called: Ctrl-C counts from the first import on.
 
-import sys
+Nothing is imported above :func:`main`, and next to nothing by the package itself: what comes before is Python's own.
+"""
 
 
 def main() -> None:
     """Run the command line."""
     try:
         from equinoise.cli import main as run
+
+        run()
     except KeyboardInterrupt:
-        said = "Stopped. Nothing more was written."
-        print(f"Error: {said}", file=sys.stderr)
-        if "--json" in sys.argv[1:]:
-            print(f'{{"error": "{said}", "status": 130}}')
-        sys.exit(130)
-    run()
+        stop()
+
+
+def stop() -> None:
+    """The end that Ctrl-C leads to; from here on, another one changes nothing."""
+    import signal
+    import sys
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    said = "Stopped. Nothing more was written."
+    print(f"Error: {said}", file=sys.stderr)
+    if "--json" in sys.argv[1:]:
+        print(f'{{"error": "{said}", "status": 130}}')
+    sys.exit(130)
 
 
 if __name__ == "__main__":

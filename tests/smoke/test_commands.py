@@ -88,7 +88,9 @@ def test_report_compare_and_demo(folder):
     assert "Contains private data" in (folder / "report.html").read_text()
     run(folder, "report", "pay.eq", "--figure", "losses", "--out", "losses.png")
     assert (folder / "losses.png").read_bytes().startswith(b"\x89PNG")
-    found = run(folder, "compare", "pay.csv", *BOUNDS, "--epsilon", 1, "--time-limit", 2, "--plot", "all.html", "--json")
+    found = run(
+        folder, "compare", "pay.csv", *BOUNDS, "--epsilon", 1, "--time-limit", 2, "--plot", "all.html", "--json"
+    )
     assert {"best-response", "optimal", "dp-histogram"} <= {each["method"] for each in json.loads(found)["results"]}
     assert json.loads(run(folder, "demo", "--json"))["people"] == 935
 
