@@ -30,6 +30,12 @@ def small_game(counts, scales, epsilon, total=2**32, noise="laplace", utility="k
     return Game(Histogram(Grid((axis,)), counts), kernel, epsilon, utility)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Where work is slow, no line about that among what a test looks at."""
+    monkeypatch.setattr("equinoise.terminal.waiting.FIRST", 10_000.0)
+
+
 @pytest.fixture(scope="session")
 def heights():
     values = basketball.heights()

@@ -34,7 +34,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     from equinoise.files import check_writable, write_whole
     from equinoise.mechanism import Mechanism
 
-    mechanism = Mechanism.open(file)
+    with terminal.working("Checking the certificate"):
+        mechanism = Mechanism.open(file)
     if out is not None:
         check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
