@@ -12,14 +12,23 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         stop()
+    except SystemExit:
+        deaf()  # all is said; Python still takes a moment to end
+        raise
+
+
+def deaf() -> None:
+    """From here on, Ctrl-C changes nothing."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def stop() -> None:
-    """The end that Ctrl-C leads to; from here on, another one changes nothing."""
-    import signal
+    """The end that Ctrl-C leads to."""
     import sys
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    deaf()
     said = "Stopped. Nothing more was written."
     print(f"Error: {said}", file=sys.stderr)
     if "--json" in sys.argv[1:]:
