@@ -18,7 +18,7 @@ test: $(INSTALLED)
 # Every command once, with the oldest versions that pyproject.toml allows, and on the newest Python at hand with the newest versions.
 test-lowest: $(LOWEST)/.installed
 	for which in oldest newest; do NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled-$$which \
-		timeout --kill-after=30 900 $(LOWEST)/$$which/bin/python -m pytest tests/smoke --confcutdir tests/smoke -p no:cacheprovider || exit 1; done
+		timeout --kill-after=30 1500 $(LOWEST)/$$which/bin/python -m pytest tests/smoke --confcutdir tests/smoke -p no:cacheprovider || exit 1; done
 
 # Starts a Dask and a Spark cluster on loopback and ends them. Spark needs Java 17 or newer; where there is none, Debian's is installed.
 test-engines: $(ENGINES)
