@@ -5,14 +5,20 @@ INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
 BROWSER := .venv/.browser
 DOCS := .venv/.docs
+LOWEST := .venv-lowest
 
-.PHONY: demo test test-engines test-browser lint bench reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-browser lint bench reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
+
+# Every command once, with the oldest versions that pyproject.toml allows, and on the newest Python at hand with the newest versions.
+test-lowest: $(LOWEST)/.installed
+	for which in oldest newest; do NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled-$$which \
+		timeout --kill-after=30 1500 $(LOWEST)/$$which/bin/python -m pytest tests/smoke --confcutdir tests/smoke -p no:cacheprovider || exit 1; done
 
 # Starts a Dask and a Spark cluster on loopback and ends them. Spark needs Java 17 or newer; where there is none, Debian's is installed.
 test-engines: $(ENGINES)
@@ -52,6 +58,17 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	touch $@
 
+$(LOWEST)/.installed: export UV_PYTHON_DOWNLOADS := never
+$(LOWEST)/.installed: pyproject.toml
+	rm -rf $(LOWEST)
+	$(PYTHON) -m venv $(LOWEST)/uv
+	$(LOWEST)/uv/bin/python -m pip install --quiet uv
+	$(LOWEST)/uv/bin/uv venv --quiet --python $(PYTHON) $(LOWEST)/oldest
+	$(LOWEST)/uv/bin/uv pip install --quiet --python $(LOWEST)/oldest --resolution lowest-direct --editable '.[smoke]'
+	$(LOWEST)/uv/bin/uv venv --quiet --python $$($(PYTHON) tests/smoke/newest_python.py) $(LOWEST)/newest
+	$(LOWEST)/uv/bin/uv pip install --quiet --python $(LOWEST)/newest --editable '.[smoke]'
+	touch $@
+
 $(ENGINES): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
 	touch $@
@@ -65,4 +82,4 @@ $(DOCS): $(INSTALLED)
 	touch $@
 
 clean:
-	rm -rf .venv build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv $(LOWEST) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis

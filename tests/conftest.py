@@ -37,6 +37,12 @@ def _own_state(tmp_path_factory):
     os.environ["EQUINOISE_STATE"] = str(tmp_path_factory.mktemp("state"))
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch):
+    """Where work is slow, no line about that among what a test looks at."""
+    monkeypatch.setattr("equinoise.terminal.waiting.FIRST", 10_000.0)
+
+
 @pytest.fixture(scope="session")
 def heights():
     values = basketball.heights()

@@ -1,17 +1,20 @@
 import math
 
 import numpy as np
+import polars as pl
 import pytest
 from conftest import small_game
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from joint_oracle import dense_payoff, dense_weights, joint_game, per_person
 
+import equinoise
 from benchmarks.joint import joint_game as players_game
 from equinoise.errors import BadInput
 from equinoise.grid import Axis, Grid
 from equinoise.joint_noise import check_size, joint_scales, make_joint_kernel, weight_bits
 from equinoise.joint_utility import named_jointly
+from equinoise.procedure import Procedure
 from equinoise.solvers.best_response import best_response, rounds, starts
 from equinoise.solvers.joint_starts import local_profile
 
@@ -278,3 +281,28 @@ def test_bad_games_and_profiles_are_refused():
         with pytest.raises(BadInput, match="profile"):
             game.check_profile(np.array(bad))
     assert named_jointly("tv", 10).ceiling == 1
+
+
+def test_hours_are_refused_by_public_settings_alone():
+    grid = Grid(tuple(Axis.padded(name, 0, 100, bins=2000) for name in "ab"))
+    Procedure(1).check_grid(grid)
+    with pytest.raises(BadInput, match="take hours, however few people there are") as refused:
+        Procedure(1, restarts=10_000).check_grid(grid)
+    assert "10,000 runs on 4,000,000 cells with 8 scales" in str(refused.value)
+    most, bins = 1_562, 790
+    assert f"at most {most:,} runs" in str(refused.value)
+    assert f"at most {bins} bins" in str(refused.value)
+    Procedure(1, restarts=most).check_grid(grid)
+    small = Grid(tuple(Axis.padded(name, 0, 100, bins=bins) for name in "ab"))
+    Procedure(1, restarts=10_000).check_grid(small)
+
+
+def test_what_a_joint_game_is_at_is_told_before_and_after_its_rounds():
+    heard = []
+    people = np.random.default_rng(3).uniform(0, 100, (60, 2))
+    equinoise.optimize(
+        pl.DataFrame(people, schema=["a", "b"]), column=["a", "b"], bounds={"a": (0, 100), "b": (0, 100)}, epsilon=2,
+        bins=9, restarts=2, progress=heard.append,
+    )  # fmt: skip
+    notes = [state.note for state in heard if state.note]
+    assert notes == ["Run 1 of 2 begins", "Run 2 of 2 begins", "Checking that nobody wants to move"]

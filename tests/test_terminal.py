@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -150,7 +151,7 @@ def test_no_color_is_respected_on_a_terminal(run, folder):
 
 
 @pytest.mark.parametrize("forced", [{}, {"FORCE_COLOR": "1"}])
-def test_a_pipe_sees_no_progress_whatever_colours_are_forced(run, folder, forced, monkeypatch):
+def test_a_pipe_sees_no_bar_whatever_colours_are_forced(run, folder, forced, monkeypatch):
     for name, value in forced.items():
         monkeypatch.setenv(name, value)
     for arguments in ([*OPTIMIZE, "--out", "piped.eq", "--force"], ["sample", "piped.eq"]):
@@ -159,6 +160,76 @@ def test_a_pipe_sees_no_progress_whatever_colours_are_forced(run, folder, forced
         assert "Reading" not in err
         assert "left" not in err.replace("left out", "")
         assert "\r" not in err
+
+
+def test_a_pipe_sees_a_line_now_and_then_if_work_takes_its_time(run, folder, monkeypatch):
+    """Also while a compiled round is under way, of which nothing is heard until it ends."""
+    monkeypatch.setattr(waiting, "FIRST", 0.05)
+    monkeypatch.setattr(waiting, "RARELY", 0.05)
+    status, out, err = run(*OPTIMIZE, "--restarts", "300", "--out", "slow.eq", "--json")
+    assert (status, json.loads(out)["file"]) == (0, "slow.eq")
+    lines = err.splitlines()
+    assert len(lines) >= 2
+    assert all(re.fullmatch(r"\[ +\d+ s\] (Reading|Run).*", line) for line in lines)
+    assert any("left" in line for line in lines)
+
+
+def test_many_draws_are_told_of_in_a_pipe(monkeypatch):
+    heard = []
+
+    @contextmanager
+    def telling(console, words):
+        heard.append(words)
+        yield heard.append
+
+    monkeypatch.setattr(waiting, "now_and_then", telling)
+    with waiting.drawing(6, quiet=False) as seen:
+        assert len(list(seen(iter(np.zeros((3, 2)))))) == 3
+    assert heard[0] == "Drawing"
+    assert [words.split(",")[0] for words in heard[1:]] == ["2 drawn", "4 drawn", "6 drawn"]
+
+
+def test_lines_come_more_and_more_rarely(monkeypatch):
+    asked, hand = [], Hand()
+
+    class Ended:
+        def wait(self, seconds):
+            asked.append(round(seconds, 3))
+            hand.now += seconds
+            return len(asked) > 8
+
+        def set(self):
+            pass
+
+    class Silent:
+        def print(self, words):
+            pass
+
+    monkeypatch.setattr(waiting, "FIRST", 2.0)
+    monkeypatch.setattr(waiting.threading, "Event", Ended)
+    monkeypatch.setattr(waiting.time, "monotonic", hand)
+    monkeypatch.setattr(waiting.threading, "Thread", lambda target, daemon: Now(target))
+    with waiting.now_and_then(Silent(), "words"):
+        pass
+    assert asked == [2, 2, 4, 8, 16, 32, 60, 60, 60]
+
+
+class Now:
+    """A thread that has run when it has started."""
+
+    def __init__(self, target):
+        self.start = target
+
+    def join(self):
+        pass
+
+
+def test_compiled_rounds_let_others_speak():
+    """A round on many cells takes minutes: whoever tells of it must get a word in."""
+    from equinoise.solvers import joint_moves, moves, unit_moves
+
+    for module in (moves, joint_moves, unit_moves):
+        assert module.play_round.targetoptions["nogil"] is True
 
 
 def test_bars_are_in_peoples_output_and_never_in_json(run, folder):
@@ -314,8 +385,6 @@ def test_solvers_tell_how_much_of_their_work_is_done():
 
 
 def test_a_comparison_tells_how_many_epsilons_are_done(monkeypatch):
-    from contextlib import contextmanager
-
     heard: list[Round] = []
 
     @contextmanager

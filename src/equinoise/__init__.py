@@ -4,12 +4,10 @@ The one call most people need is :func:`optimize`; the rest are the rooms behind
 so that importing the package (and the command line's ``--help``) costs nothing.
 """
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before the command line begins is Python's
 if TYPE_CHECKING:
+    from typing import Any
+
     from equinoise.certificate import Certificate as Certificate
     from equinoise.certificate import certify as certify
     from equinoise.comparison import Comparison as Comparison
@@ -69,8 +67,10 @@ __all__ = [
 ]  # fmt: skip
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     if name in _HOMES:
+        from importlib import import_module
+
         return getattr(import_module(f"equinoise.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'equinoise' has no attribute {name!r}")
 

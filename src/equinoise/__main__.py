@@ -1,19 +1,39 @@
-"""The command line begins here, whichever way it is called: Ctrl-C counts from the first import on."""
+"""The command line begins here, whichever way it is called: Ctrl-C counts from the first import on.
 
-import sys
+Nothing is imported above :func:`main`, and next to nothing by the package itself: what comes before is Python's own.
+"""
 
 
 def main() -> None:
     """Run the command line."""
     try:
         from equinoise.cli import main as run
+
+        run()
     except KeyboardInterrupt:
-        said = "Stopped. Nothing more was written."
-        print(f"Error: {said}", file=sys.stderr)
-        if "--json" in sys.argv[1:]:
-            print(f'{{"error": "{said}", "status": 130}}')
-        sys.exit(130)
-    run()
+        stop()
+    except SystemExit:
+        deaf()  # all is said; Python still takes a moment to end
+        raise
+
+
+def deaf() -> None:
+    """From here on, Ctrl-C changes nothing."""
+    import signal
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def stop() -> None:
+    """The end that Ctrl-C leads to."""
+    import sys
+
+    deaf()
+    said = "Stopped. Nothing more was written."
+    print(f"Error: {said}", file=sys.stderr)
+    if "--json" in sys.argv[1:]:
+        print(f'{{"error": "{said}", "status": 130}}')
+    sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import click
 
@@ -22,9 +22,10 @@ from equinoise.cli_losses import losses
 from equinoise.cli_optimize import optimize
 from equinoise.cli_report import report
 from equinoise.cli_reproduce import reproduce
-from equinoise.cli_sample import drop_stdout, sample
+from equinoise.cli_sample import sample
 from equinoise.cli_saved import audit, cost, show
-from equinoise.errors import EquinoiseError, PromiseNotMet
+from equinoise.cli_streams import drop_stdout, forgiving_stderr, libraries_loaded
+from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked, visible
 
 THREE_STEPS = """\
 Certified private draws from a column of numbers, with each person's own noise chosen by a game.
@@ -87,11 +88,13 @@ def cli(context: click.Context) -> None:
 
 for _command in (audit, compare, cost, demo, explore, losses, optimize, report, reproduce, sample, show):
     cli.add_command(_command)
+    _command.callback = libraries_loaded(_command.callback)
 
 
 def main() -> None:
     """Run the command line; every failure is one or two sentences and an exit status, never a traceback."""
     as_json = "--json" in sys.argv[1:]
+    forgiving_stderr()
     if sys.stdout is None:
         _fail("There is no stdout to print to.", 2, as_json=False)
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -102,24 +105,33 @@ def main() -> None:
         status = found if isinstance(found, int) else 0
         sys.stdout.flush()
         sys.exit(status)
-    except click.ClickException as error:
-        _fail(_usage(error), 2, as_json)
-    except PromiseNotMet as error:
-        _fail(_in_options(str(error)), 1, as_json, error.facts)
-    except EquinoiseError as error:
-        _fail(_in_options(str(error)), 2, as_json)
-    except (KeyboardInterrupt, click.Abort):
-        _fail("Stopped. Nothing more was written.", 130, as_json)
     except (BrokenPipeError, ReaderLeft):  # no error
         drop_stdout()
         sys.exit(status)
-    except OSError as error:
-        drop_stdout()
-        _fail(f"The output could not be written: {error.strerror or error}.", 2, as_json)
-    except MemoryError:
-        _fail("There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time.", 2, as_json)
-    except Exception as error:  # the last resort: no traceback ever
-        _fail(f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2, as_json)
+    except (OSError, ImportError) as error:
+        if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
+            drop_stdout()
+        _fail(by_system(error), 2, as_json)
+    except (Exception, KeyboardInterrupt) as error:
+        _fail(*_ended(error), as_json, getattr(error, "facts", None))
+    except BaseException as error:
+        if not panicked(error):
+            raise
+        _fail(by_panic(error), 2, as_json)
+
+
+def _ended(error: BaseException) -> tuple[str, int]:
+    """The sentence and the exit status that an error ends with."""
+    if isinstance(error, click.ClickException):
+        return _usage(error), 2
+    if isinstance(error, EquinoiseError):
+        return _in_options(str(error)), 1 if isinstance(error, PromiseNotMet) else 2
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return "Stopped. Nothing more was written.", 130
+    if isinstance(error, MemoryError):
+        return MEMORY, 2
+    # the last resort: no traceback ever
+    return f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2
 
 
 def _in_options(said: str) -> str:
@@ -147,8 +159,8 @@ def _usage(error: click.ClickException) -> str:
     return f"{said} See '{context.command_path} --help'."
 
 
-def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> None:
-    click.echo(f"Error: {message}", err=True)
+def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> NoReturn:
+    click.echo(f"Error: {visible(message)}", err=True)
     if as_json:
         import json
 

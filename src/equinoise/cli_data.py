@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from equinoise.cli_options import LIMITS, Command, engine_options, offering
-from equinoise.errors import BadInput, EquinoiseWarning
+from equinoise.errors import BadInput, EquinoiseWarning, visible
 
 
 def data_options(command: Command) -> Command:
@@ -101,7 +101,7 @@ def warnings_said() -> Iterator[list[str]]:
         yield said
     said.extend(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     for warning in said:
-        click.echo(f"Warning: {warning}", err=True)
+        click.echo(f"Warning: {visible(warning)}", err=True)
 
 
 def one_bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> tuple[float, float] | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from equinoise.cli_options import FILE_PATH, LIMITS, engine_options
-from equinoise.errors import BadInput
+from equinoise.errors import BadInput, visible
 
 SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
 EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
@@ -67,7 +67,7 @@ def explore(
                 engine=engine, engine_address=engine_address,
             )  # fmt: skip
         for warning in counted.warnings:
-            click.echo(f"Warning: {warning}", err=True)
+            click.echo(f"Warning: {visible(warning)}", err=True)
         explorer = Explorer(counted, opened, folder=Path.cwd())
 
         def ready() -> None:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import click
 
 from equinoise.cli_options import EPILOG, FILE_PATH, json_option
+from equinoise.cli_streams import drop_stdout
+from equinoise.errors import visible
 
 
 @click.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")
@@ -34,7 +34,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     from equinoise.files import check_writable, write_whole
     from equinoise.mechanism import Mechanism
 
-    mechanism = Mechanism.open(file)
+    with terminal.working("Checking the certificate"):
+        mechanism = Mechanism.open(file)
     if out is not None:
         check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
@@ -46,7 +47,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
         elif as_json:
             rows = [value for part in values for value in part.tolist()]
         else:
-            _write_rows(terminal.csv_rows(names, values))
+            heads = [visible(name) for name in names] if sys.stdout.isatty() else names  # a terminal obeys letters
+            _write_rows(terminal.csv_rows(heads, values))
     spent = mechanism.ledger.spent
     if as_json:
         terminal.print_json(
@@ -73,9 +75,3 @@ def _write_rows(lines: Iterator[str]) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         drop_stdout()
-
-
-def drop_stdout() -> None:
-    """What is still buffered for a stdout that cannot be written must not complain again at exit."""
-    with suppress(OSError, ValueError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -5,6 +5,7 @@ The command line exits with 2 for the first kind and with 1 for the second.
 
 from __future__ import annotations
 
+import errno
 import math
 import shlex
 from collections.abc import Iterable
@@ -81,6 +82,45 @@ def _spelled(word: str) -> str:
 def _code(number: int) -> str:
     """Always as many digits as there can be, so that a digit after them is not taken for one of them."""
     return f"\\x{number:02x}" if number < 0x80 else f"\\U{number:08x}"
+
+
+NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
+"""What a full disk or a broken stdout says, without the name of a file."""
+
+MEMORY = "There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time."
+
+
+def by_system(error: OSError | ImportError) -> str:
+    """What the system, or what loads libraries, would not do, in a sentence."""
+    if isinstance(error, ImportError) or error.errno is None:
+        return (
+            f"A library could not be loaded ({visible(str(error)).rstrip('.')[:300]}). Too little memory may be the "
+            "cause (ulimit -v), or a damaged installation."
+        )
+    why = error.strerror or str(error)
+    if error.filename is not None:
+        return f"The file {shortened(str(error.filename))!r} cannot be used: {why}."
+    if error.errno == errno.ENOMEM:
+        return MEMORY
+    return f"The output could not be written: {why}." if error.errno in NOT_WRITTEN else f"The system says: {why}."
+
+
+def panicked(error: BaseException) -> bool:
+    """Whether a library written in Rust gave up. What it raises then is no Exception, and has no name to import."""
+    return type(error).__name__ == "PanicException"
+
+
+def by_panic(error: BaseException) -> str:
+    """The same in a sentence: most often there was no more memory, or no more threads."""
+    return (
+        f"A library gave up ({visible(str(error)).rstrip('.')[:200]}). Most often there is too little memory, or too "
+        "few threads are allowed (ulimit -v, ulimit -u)."
+    )
+
+
+def shortened(text: str, most: int = 60) -> str:
+    """A long text cut in the middle."""
+    return text if len(text) <= most else f"{text[: most // 2]}...{text[-(most // 2) :]}"
 
 
 def one_of(names: Iterable[str]) -> str:

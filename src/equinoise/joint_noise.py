@@ -18,6 +18,10 @@ MOST_AXES = 6
 MOST_CELLS = 2**22
 """Everyone's rows added up are laid out over all cells, a few times over: a third of a gigabyte at most."""
 
+MOST_WORK = 5 * 10**10
+"""Cells times scales times runs. With thirty people each takes some 150 billionths of a second, and no fewer people
+than that are worth it: this much is two hours for them, and far more for thousands."""
+
 PRODUCT_BITS = 52
 """A product of one weight per axis is at most 2^52: exact not only as an integer but as a float, too."""
 
@@ -88,6 +92,19 @@ def check_size(shape: Sequence[int], scales: int) -> None:
     raise BadInput(
         f"A grid of {' x '.join(f'{bins:,}' for bins in shape)} = {math.prod(shape):,} cells with {scales} scales "
         f"needs more memory than is sensible. Use {advice}."
+    )
+
+
+def check_work(shape: Sequence[int], scales: int, runs: int) -> None:
+    """Refuse what certainly takes hours, by public settings alone, with what would not."""
+    cells = math.prod(shape)
+    if cells * scales * runs <= MOST_WORK:
+        return
+    fewer = max(1, MOST_WORK // (cells * scales))
+    bins = max(2, math.floor((MOST_WORK / (scales * runs)) ** (1 / len(shape))))
+    raise BadInput(
+        f"{runs:,} runs on {cells:,} cells with {scales} scales take hours, however few people there are. Use at most "
+        f"{fewer:,} runs (--restarts; in Python, restarts=), or at most {bins:,} bins a column."
     )
 
 

@@ -17,7 +17,7 @@ from equinoise.errors import BadInput, check, is_number, is_whole, one_of
 from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
 from equinoise.joint_game import JointGame
-from equinoise.joint_noise import AxisScales, check_size, joint_scales, make_joint_kernel
+from equinoise.joint_noise import AxisScales, check_size, check_work, joint_scales, make_joint_kernel
 from equinoise.joint_utility import named_jointly
 from equinoise.noise import check_noise, make_kernel, scale_set
 from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
@@ -96,7 +96,9 @@ class Procedure:
         one = self.delta == 0 or self.draws > 1
         check(one, "delta", "0 with several columns, unless there are several draws", self.delta)
         named_jointly(self.utility, grid.cells)
-        check_size(grid.shape, len(self._offered_jointly(grid)))
+        offered = len(self._offered_jointly(grid))
+        check_size(grid.shape, offered)
+        check_work(grid.shape, offered, RESTARTS if self.restarts is None else self.restarts)
 
     def _offered(self, axis: Axis) -> tuple[float, ...]:
         if isinstance(self.scales, Mapping):

@@ -1,4 +1,4 @@
-"""``progress=True`` in Python: a bar in a notebook, a line on a terminal, nothing elsewhere."""
+"""``progress=True`` in Python: a bar in a notebook, a line that changes on a terminal, one now and then elsewhere."""
 
 from __future__ import annotations
 

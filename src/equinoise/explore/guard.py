@@ -19,6 +19,8 @@ from __future__ import annotations
 import hmac
 import html
 import secrets
+from collections.abc import Callable
+from typing import Any
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
@@ -54,8 +56,8 @@ AGAIN = "Run the command again (equinoise explore) for a new one, and open it in
 class Guard:
     """Lets through what is allowed; refuses the rest with a sentence."""
 
-    def __init__(self, app: ASGIApp, port: int) -> None:
-        self._app, self._port = app, port
+    def __init__(self, app: ASGIApp, port: int, welcome: Callable[[Any], None] = lambda client: None) -> None:
+        self._app, self._port, self._welcome = app, port, welcome
         self.token = secrets.token_urlsafe(32)
         self.home = f"/{secrets.token_urlsafe(16)}/"
         self._cookie, self._again = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
@@ -80,7 +82,10 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        answer = self._refused(request) or self._exchanged(request) or self._unknown(request) or self._unfit(request)
+        answer = self._refused(request) or self._exchanged(request) or self._unknown(request)
+        if answer is None or answer.status_code == 200:
+            self._welcome(scope.get("client"))
+            answer = answer or self._unfit(request)
         await (answer or self._app)({**scope, "root_path": self.home.rstrip("/")}, receive, guarded)
 
     def _refused(self, request: Request) -> Response | None:

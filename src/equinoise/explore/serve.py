@@ -15,6 +15,7 @@ import uvicorn
 
 from equinoise.errors import BadInput, EquinoiseError, check, is_whole
 from equinoise.explore.app import Library, make_app
+from equinoise.explore.connections import WAITING, Connections, limited
 from equinoise.explore.counted import Counted
 from equinoise.explore.guard import Guard
 from equinoise.explore.tabs import Tabs
@@ -45,6 +46,12 @@ class Server(uvicorn.Server):
         super().__init__(config)
         self._tabs = tabs
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to accept, a few at once, while as many wait as may."""
+        await super().startup(sockets)
+        for opened in sockets or []:
+            opened.listen(WAITING)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """What happens at a signal."""
         self._tabs.end()
@@ -58,16 +65,15 @@ class Explorer:
         self.port: int = opened.getsockname()[1]
         self.tabs = Tabs(counted, folder)
         self._library = Library()
-        self.guard = Guard(make_app(counted, self.tabs, self._library), self.port)
+        self._connections = Connections()
+        self.guard = Guard(make_app(counted, self.tabs, self._library), self.port, self._connections.welcome)
         self.address = f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
         self._socket = opened
-        self.server = Server(
-            uvicorn.Config(
-                self.guard, log_level="critical", access_log=False, lifespan="off", server_header=False,
-                date_header=False, ws="none", timeout_graceful_shutdown=1, h11_max_incomplete_event_size=16_384,
-            ),
-            self.tabs,
+        config = uvicorn.Config(
+            self.guard, log_level="critical", access_log=False, lifespan="off", server_header=False, date_header=False,
+            ws="none", timeout_graceful_shutdown=1, h11_max_incomplete_event_size=16_384, proxy_headers=False,
         )  # fmt: skip
+        self.server = Server(limited(config, self._connections), self.tabs)
 
     def serve(self, ready: Callable[[], None] = lambda: None) -> None:
         """Serve until a signal; ``ready`` is called when the first visit can come."""
@@ -78,6 +84,7 @@ class Explorer:
             self._socket.close()
 
     async def _serve(self, ready: Callable[[], None]) -> None:
+        asyncio.get_running_loop().set_exception_handler(self._connections.failed)
         early = asyncio.create_task(self._library.script())  # it is needed with the first visit, and takes a while
         ready()  # the socket listens already: a visit waits until it is answered
         await self.server.serve(sockets=[self._socket])

@@ -195,7 +195,10 @@ def best_response(
     if known is not None:
         runs = chain(runs, [(known, game.occupied)])
     many = (restarts + (game.utility != "kl") if start is None else 1) + (known is not None)
+    big = isinstance(game, JointGame)  # there, a round or a check may take minutes
     for restart, (profile, order) in enumerate(runs):
+        if big and progress is not None:
+            progress(Round(restart, 0, 0, profile, f"Run {restart + 1} of {many} begins", restart / many))
         least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
         for state in rounds(game, profile, order, restart=restart):
             played += 1
@@ -209,6 +212,8 @@ def best_response(
             best = (rank, restart, end)
     assert best is not None
     _, winner, end = best
+    if big and progress is not None:
+        progress(Round(winner, 0, 0, end, "Checking that nobody wants to move"))
     return Solution(
         game=game,
         profile=end,

@@ -136,7 +136,8 @@ def add_up(block, old_one, old_two, new_one, new_two, sums, parts):  # type: ign
 
 @compiled(
     f"int64(int64,{GRID},int64,{INDICES},{INDICES},{TABLE},{INDICES},{FLOATS},float64,{FLOATS},float64,float64,"
-    "float64,float64,int64)"
+    "float64,float64,int64)",
+    nogil=True,  # others tell meanwhile how far it is
 )
 def play_round(  # type: ignore[no-untyped-def]
     kind, rows, begins, shape, bins, split, ones, twos, profile, order, counts, total, sums, upper, lower,

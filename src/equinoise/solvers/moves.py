@@ -155,7 +155,8 @@ def settle(  # type: ignore[no-untyped-def]
 
 @compiled(
     f"int64(int64,{ROWS},{ROWS},{TABLE},{INDICES},{INDICES},{FLOATS},float64,{FLOATS},{FLOATS},int64,{FLOATS},"
-    f"{TABLE},float64,float64,int64,boolean)"
+    f"{TABLE},float64,float64,int64,boolean)",
+    nogil=True,  # others tell meanwhile how far it is
 )
 def play_round(  # type: ignore[no-untyped-def]
     kind, rows, features, profile, order, occupied, counts, total, sums, gaps, condition, parameters, witness, excess,

@@ -135,7 +135,10 @@ def settle(rows, upper, lower, profile, largest, second, owner, bag, old, new): 
             second[x] = row
 
 
-@compiled(f"int64({GROUPS},{INDICES},{INDICES},{INDICES},{FLOATS},{FLOATS},float64,float64,int64)")
+@compiled(
+    f"int64({GROUPS},{INDICES},{INDICES},{INDICES},{FLOATS},{FLOATS},float64,float64,int64)",
+    nogil=True,  # others tell meanwhile how far it is
+)
 def play_round(  # type: ignore[no-untyped-def]
     rows, upper, lower, profile, order, watched, occupied, counts, sums, excess, tolerance, limit
 ):

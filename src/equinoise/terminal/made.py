@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from equinoise.errors import at_most
+from equinoise.errors import at_most, visible
 from equinoise.mechanism import Mechanism
 from equinoise.terminal.bars import show_bars
 from equinoise.terminal.consoles import notes, screen
@@ -28,7 +28,7 @@ def metrics_table(mechanism: Mechanism) -> Table:
             table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
     for column in ours.get("columns", {}):
         for key in ("kl", "wasserstein"):
-            name = f"{METRIC_NAMES[key]}, {column} alone"
+            name = f"{METRIC_NAMES[key]}, {visible(column)} alone"
             table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
     return table
 

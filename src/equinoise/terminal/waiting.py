@@ -1,13 +1,18 @@
-"""While work goes on: how far it is, and how long it may still take. Nothing where nobody looks."""
+"""While work goes on: how far it is, and how long it may still take.
+
+On a terminal it is a line that changes; elsewhere (a pipe, a file) a line now and then, if work takes its time.
+"""
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from equinoise.comparison import Progress as ComparisonProgress
@@ -17,6 +22,8 @@ from equinoise.solvers import Round
 from equinoise.terminal.consoles import notes, somebody_looks
 
 READING = "Reading and counting; the first run also compiles the solver"
+FIRST, RARELY = 2.0, 60.0
+"""Seconds until the first line where no line can change, and between two lines at most; before, ever more of them."""
 SURE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
 
@@ -76,21 +83,46 @@ def in_words(seconds: float | None, how: str = "about") -> str:
 
 
 @contextmanager
-def progress(first: str = READING) -> Iterator[Callable[[Round], None] | None]:
-    """A line on the terminal while the solver works: reading, then the run and round it is at and the time left."""
-    console = notes()
+def progress(first: str = READING) -> Iterator[Callable[[Round], None]]:
+    """A line while the solver works: reading, then the run and round it is at and the time left."""
+    console, waiting = notes(), Waiting()
     if not somebody_looks(console):
-        yield None
+        with now_and_then(console, first) as told:
+            yield lambda state: told(round_in_words(state) + waiting.left(state))
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(first)
-        waiting = Waiting()
 
         def seen(state: Round) -> None:
             bar.update(task, description=round_in_words(state) + waiting.left(state))
 
         yield seen
+
+
+@contextmanager
+def now_and_then(console: Console, words: str) -> Iterator[Callable[[str], None]]:
+    """A line from the second second on, then after as long again each time; what is at work need not be heard of."""
+    began, ended, latest = time.monotonic(), threading.Event(), [words]
+
+    def tell() -> None:
+        while not ended.wait(max(FIRST, min(time.monotonic() - began, RARELY))):
+            console.print(f"[{time.monotonic() - began:5.0f} s] {latest[0]}")
+
+    def told(words: str) -> None:
+        latest[0] = words
+
+    teller = threading.Thread(target=tell, daemon=True)
+    try:
+        teller.start()
+    except RuntimeError:  # no thread to be had: then in silence
+        yield told
+        return
+    try:
+        yield told
+    finally:
+        ended.set()
+        teller.join()
 
 
 def round_in_words(state: Round) -> str:
@@ -107,24 +139,16 @@ def note(words: str, done: float | None = None, left: float | None = None) -> Ro
 def working(words: str) -> Iterator[Callable[[str], None]]:
     """The same for what has no rounds; the words can be changed meanwhile."""
     with progress(words) as seen:
-
-        def told(words: str) -> None:
-            if seen is not None:
-                seen(note(words))
-
-        yield told
+        yield lambda words: seen(note(words))
 
 
 @contextmanager
-def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress | None]:
+def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
     """A line on the terminal while methods are compared: the epsilon and the method under way, and the time left.
 
     Each epsilon takes about as long as the last one. At the first, only the optimal solver says how long it may take.
     """
     with progress() as seen:
-        if seen is None:
-            yield None
-            return
 
         def told(epsilon: float, method: str, state: Round | None) -> None:
             what = round_in_words(state) if state is not None else "under way"
@@ -137,24 +161,32 @@ def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress | None]:
 
 @contextmanager
 def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
-    """A bar on the terminal while many draws are made, with the time left."""
-    console = notes()
-    if quiet or not somebody_looks(console):
+    """A bar on the terminal while many draws are made, with the time left; elsewhere a line now and then."""
+    console, clock = notes(), Clock()
+    if quiet:
         yield lambda values: values
+        return
+    if not somebody_looks(console):
+        with now_and_then(console, "Drawing") as told:
+            yield lambda values: _counted(values, draws, clock, lambda made, left: told(f"{made:,} drawn{left}"))
         return
     columns = (
         TextColumn("Drawing"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
         TextColumn("{task.description}", markup=False),
     )  # fmt: skip
     with Progress(*columns, console=console, transient=True) as bar:
-        task, clock, made = bar.add_task("", total=draws), Clock(), 0
+        task = bar.add_task("", total=draws)
 
-        def watched(values: Iterator[Floats]) -> Iterator[Floats]:
-            nonlocal made
-            for part in values:
-                yield part
-                made += len(part)
-                left = clock.left(made / draws)
-                bar.update(task, completed=made, description=in_words(left).removeprefix(", "))
+        def drawn(made: int, left: str) -> None:
+            bar.update(task, completed=made, description=left.removeprefix(", "))
 
-        yield watched
+        yield lambda values: _counted(values, draws, clock, drawn)
+
+
+def _counted(values: Iterator[Floats], draws: int, clock: Clock, told: Callable[[int, str], None]) -> Iterator[Floats]:
+    """The same draws; how many there are, and the time left, is told on the way."""
+    made = 0
+    for part in values:
+        yield part
+        made += len(part)
+        told(made, in_words(clock.left(made / draws)))

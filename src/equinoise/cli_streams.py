@@ -1,0 +1,109 @@
+"""The ends of a process: a stdout that nobody reads, a stderr that is full or closed, libraries that print there."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import wraps
+from importlib import import_module
+from typing import Any
+
+from equinoise.errors import BadInput, panicked
+
+STDERR = 2
+MOST_HELD = 2**16
+LEAST_SPACE = 2 * 2**30
+"""With less address space, libraries fail in ways of their own: one waits for ever, one ends the process with 1, which
+here says that a promise is not met."""
+
+
+def drop_stdout() -> None:
+    """What is still buffered for a stdout that cannot be written must not complain again at exit."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class Forgiving(io.TextIOWrapper):
+    """A stderr that cannot be written (a full disk, nobody there) goes to nowhere: it has no say in how work ends."""
+
+    def write(self, text: str) -> int:
+        """So many letters, written or not."""
+        try:
+            return super().write(text)
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), self.fileno())
+            return len(text)
+
+    def flush(self) -> None:
+        """Whatever can be."""
+        with suppress(OSError):
+            super().flush()
+
+
+def forgiving_stderr() -> None:
+    """Make stderr such a one. Where there is none, its number must not go to the next file that is opened."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    elif (old := sys.__stderr__) is sys.stderr and old is not None:
+        sys.stderr = Forgiving(
+            old.buffer, encoding=old.encoding, errors="backslashreplace", line_buffering=True, write_through=True
+        )
+
+
+def libraries_loaded(command: Callable[..., Any] | None) -> Callable[..., Any]:
+    """A command that first loads the library that starts threads when it is loaded, and gives up if it cannot.
+
+    Rust prints why, and where in its source, before anyone can stop it. One sentence is said of it instead.
+    """
+    assert command is not None
+
+    @wraps(command)
+    def run(*args: Any, **settings: Any) -> Any:
+        check_space()
+        if "polars" not in sys.modules:
+            with held_back():
+                import_module("polars")
+        return command(*args, **settings)
+
+    return run
+
+
+def check_space() -> None:
+    """Refuse to start where libraries could not be loaded."""
+    try:
+        import resource
+    except ImportError:  # a system without such limits
+        return
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit != resource.RLIM_INFINITY and limit < LEAST_SPACE:
+        raise BadInput(
+            f"This needs at least {LEAST_SPACE // 2**30} GB of address space, and the limit is {limit / 2**30:.2g} GB. "
+            "Raise it (ulimit -v unlimited)."
+        )
+
+
+@contextmanager
+def held_back() -> Iterator[None]:
+    """Keep what libraries print on stderr by themselves; it is printed after all unless one of them has given up."""
+    try:
+        kept, real = os.memfd_create("stderr"), os.dup(STDERR)
+    except (AttributeError, OSError):  # not on this system, or not now
+        yield
+        return
+    os.dup2(kept, STDERR)
+    said = True
+    try:
+        yield
+    except BaseException as error:
+        said = not panicked(error)
+        raise
+    finally:
+        os.dup2(real, STDERR)
+        if said:
+            with suppress(OSError):
+                os.write(STDERR, os.pread(kept, MOST_HELD, 0))
+        os.close(real)
+        os.close(kept)
