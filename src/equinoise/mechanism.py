@@ -27,6 +27,9 @@ from equinoise.shown import Shown
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
 
+LEAST_COST_DELTA = 1e-15
+"""For the cost of many draws: the tests hold it against exact binomials down to here."""
+
 
 def check_costs(draws: Any, delta: Any) -> None:
     """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
@@ -35,8 +38,8 @@ def check_costs(draws: Any, delta: Any) -> None:
     for many in draws:
         check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
     if delta is not None:
-        possible = is_number(delta) and 1e-15 <= delta < 1
-        check(possible, "delta", "at least 1e-15 and below 1", delta)
+        possible = is_number(delta) and LEAST_COST_DELTA <= delta < 1
+        check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
