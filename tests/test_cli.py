@@ -5,9 +5,12 @@ import sqlite3
 import subprocess
 import sys
 
+import kinds
 import numpy as np
 import polars as pl
 import pytest
+
+import equinoise
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
@@ -512,3 +515,23 @@ def test_killed_while_optimizing_leaves_no_file(folder):
     process.kill()
     process.wait(timeout=30)
     assert os.listdir() == ["pay.csv"]
+
+
+@pytest.mark.parametrize("kind", [*kinds.KINDS, "budget", "renyi"])
+def test_beside_released_rows_everything_is_the_same_for_all_data(run, folder, kind):
+    more = {"budget": {"delta": 1e-5, "draws": 4}, "renyi": {"renyi": 8, "draws": 4}}
+    said = []
+    for number, people in enumerate([kinds.PEOPLE, np.random.default_rng(9).normal(45, 15, 300).clip(0, 99)]):
+        if kind in kinds.KINDS:
+            made = kinds.make(kind, people)
+        else:
+            made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=15, restarts=1, **more[kind])
+        made.save(f"{number}.eq")
+        shown = run("sample", f"{number}.eq")[2] if made.draws > 1 else ""
+        told = json.loads(run("sample", f"{number}.eq", "--json")[1])
+        assert len(told.pop("rows")) == 1
+        said.append((shown, told))
+    assert said[0] == said[1]
+    if kind == "budget":
+        assert "cost at most 1 with delta = 1e-05 together" in shown
+        assert told["declared_cost"] == 1

@@ -187,8 +187,8 @@ class Mechanism(Shown):
         """What is promised of so many draws by what is public alone: never less than :meth:`cost`."""
 
     @abstractmethod
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as the standard sentence says it."""
+    def declared(self, draws: int, *, public: bool = False) -> str:
+        """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
 
     @abstractmethod
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:

@@ -161,8 +161,8 @@ class WorstCase(Mechanism):
         """What so many draws cost together: :meth:`cost`, as the theorem knows nothing of the data."""
         return self.cost(draws)
 
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as the standard sentence says it."""
+    def declared(self, draws: int, *, public: bool = False) -> str:
+        """What so many draws cost together, as the standard sentence says it: no number of it is from the data."""
         if self.budget is not None:
             return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
         total = at_most(self.cost(draws))
