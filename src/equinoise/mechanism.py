@@ -153,7 +153,12 @@ class Mechanism(Shown):
 
     def _values(self, drawn: Ints) -> Floats:
         """Drawn cells in data units."""
-        return self.grid.axis.midpoints()[drawn]
+        return self.released_values[drawn]
+
+    @property
+    def released_values(self) -> Floats:
+        """What a draw of each cell of one column is released as, in data units."""
+        return self.grid.axis.midpoints()
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -248,7 +253,7 @@ class Mechanism(Shown):
 
     def metrics(self) -> dict[str, Any]:
         """How close the output is to the original."""
-        return metrics(self.original, self.output, self.grid.axis.midpoints())
+        return metrics(self.original, self.output, self.released_values)
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""
