@@ -120,7 +120,7 @@ def test_an_audit_says_what_it_did_not_check(run, people, folder):
     status, out, _ = run("audit", "m.eq")
     assert (status, out.splitlines()[-1]) == (
         0,
-        "The file passed the checks of itself. Not checked: whether these are the people of any data (--data); the "
+        "The file alone passed its audit. Not checked: whether these are the people of any data (--data); the "
         "loss with the noise worked out again without each person (--end-to-end).",
     )
     found = json.loads(run("audit", "m.eq", "--json")[1])

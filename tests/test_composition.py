@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from equinoise.accounting import Accountant, bounded_range_cost
-from equinoise.composition import composed
+from equinoise.composition import _Draw, _tilted_sums, composed
 from equinoise.mechanism import LEAST_COST_DELTA
 
 DELTAS = [LEAST_COST_DELTA, 1e-14, 3e-13, 1e-12, 1e-9, 1e-6, 1e-3, 0.1]
@@ -66,6 +66,20 @@ def test_the_cost_is_never_below_that_of_exact_binomials(people, mine, theirs, d
 def test_the_cost_is_close_to_that_of_exact_binomials_however_small_the_delta(mine, theirs, draws, delta):
     found, p, q = pair_of(20, mine, theirs, 1000)
     assert exact_delta(p, q, draws, 0.98 * found.tight(0, draws, delta)) > Decimal(delta)
+
+
+@pytest.mark.parametrize("draws", [1, 2, 17, 400])
+@pytest.mark.parametrize("tilt", [0.01, 1.0, 30.0])
+def test_the_transform_is_off_by_no_more_than_is_added_for_it(draws, tilt):
+    one = _Draw(np.log([0.3, 0.7]), np.array([5, -3]), 0.01)
+    found = _tilted_sums(one, draws, tilt)
+    with localcontext(prec=60):
+        up, down = (Decimal(share) * (Decimal(tilt * 0.01) * place).exp() for share, place in ((0.3, 5), (0.7, -3)))
+        exact = dict(zip(range(-3 * draws, 5 * draws + 1, 8), _binomial(up / (up + down), draws), strict=True))
+        places = np.rint(found.losses / 0.01).astype(int).tolist()
+        off = sum(abs(Decimal(share) - exact.get(place, 0)) for share, place in zip(found.shares, places, strict=True))
+    assert off <= found.off
+    assert found.off < 1e-8
 
 
 @pytest.mark.parametrize("delta", DELTAS)

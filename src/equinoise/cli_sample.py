@@ -59,7 +59,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "allowed": mechanism.draws,
                 "declared_cost": mechanism.promised_cost(spent),
                 "promise": mechanism.public_promise,
-                "note": f"Only rows are released. {terminal.SECRET}",
+                "note": terminal.RELEASED,
             }
         )
     else:

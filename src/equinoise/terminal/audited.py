@@ -46,7 +46,7 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
 def _verdict(found: Audit) -> str:
     """Whether it passed, and what that does not say."""
     if found.passed:
-        began = "The file passed the checks of itself." if "data" in found.not_checked else "Audit passed."
+        began = "The file alone passed its audit." if "data" in found.not_checked else "Audit passed."
         left = "; ".join(NOT_CHECKED[name] for name in found.not_checked)
         return f"{began} Not checked: {left}." if left else began
     if replace(found, end_to_end=None).passed and found.as_measured:
