@@ -9,7 +9,7 @@ from equinoise.terminal.waiting import Waiting, comparing, drawing, progress, ro
 from equinoise.terminal.words import METRIC_NAMES, RELEASED, SECRET, SECRET_ROWS, certified, solved
 
 __all__ = [
-    "METRIC_NAMES", "RELEASED", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing", "finite",
-    "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
+    "METRIC_NAMES", "RELEASED", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing",
+    "finite", "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
     "show_losses", "show_mechanism", "show_optimized", "show_released", "solved", "working",
 ]  # fmt: skip
