@@ -109,3 +109,52 @@ def test_a_reader_that_has_enough_rows_is_no_error(people, tmp_path):
         process.stdout.readline()
         process.stdout.close()
         assert process.wait(60) == 0
+
+
+def test_an_audit_says_what_it_did_not_check(run, people, folder):
+    """Without data, a file whose people were multiplied holds together just as well."""
+    (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
+    made = equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, bins=21, restarts=1)
+    made.save("m.eq")
+    forge("m.eq", people=[1000 * n for n in made.people.tolist()])
+    status, out, _ = run("audit", "m.eq")
+    assert (status, out.splitlines()[-1]) == (
+        0,
+        "The file alone passed its audit. Not checked: whether these are the people of any data (--data); the "
+        "loss with the noise worked out again without each person (--end-to-end).",
+    )
+    found = json.loads(run("audit", "m.eq", "--json")[1])
+    assert found["checked"] == ["certificate", "weights"]
+    assert found["not_checked"] == ["data", "end-to-end"]
+    assert run("audit", "m.eq", "--data", "people.csv")[0] == 1
+    equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, bins=21, restarts=1).save("n.eq")
+    assert run("audit", "n.eq", "--data", "people.csv")[1].splitlines()[-1] == (
+        "Audit passed. Not checked: the loss with the noise worked out again without each person (--end-to-end)."
+    )
+    assert audit("n.eq", "people.csv").checked == ("certificate", "weights", "data")
+
+
+def test_the_worst_case_tier_has_nothing_to_measure_end_to_end(run, people, folder):
+    (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
+    kept = {"guarantee": "worst-case", "delta": 1e-6, "draws": 10}
+    equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, **kept).save("w.eq")
+    assert audit("w.eq").not_checked == ("data",)
+    assert audit("w.eq", "people.csv").checked == ("certificate", "budget", "weights", "data")
+    assert run("audit", "w.eq", "--data", "people.csv")[1].splitlines()[-1] == "Audit passed."
+    assert run("audit", "w.eq", "--data", "people.csv", "--end-to-end")[1].splitlines()[-1] == "Audit passed."
+
+
+def test_a_measured_loss_above_the_target_fails_the_audit(run, people, folder):
+    (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
+    equinoise.optimize("people.csv", epsilon=0.3, bounds=BOUNDS, bins=101, restarts=1).save("m.eq")
+    assert run("audit", "m.eq", "--data", "people.csv")[0] == 0
+    status, out, _ = run("audit", "m.eq", "--data", "people.csv", "--end-to-end")
+    found = audit("m.eq", "people.csv", end_to_end=True)
+    assert found.end_to_end.above > 0
+    assert (status, found.passed, found.sound) == (1, False, True)
+    assert found.not_checked == ()
+    assert out.splitlines()[-1] == (
+        f"AUDIT FAILED: {found.end_to_end.above} of 120 people are above the target end to end. What is certified "
+        "holds everyone else's noise fixed."
+    )
+    assert "Release nothing" not in out

@@ -169,3 +169,49 @@ def test_renyi_certificate_agrees_with_fractions_at_whole_orders(mechanism, epsi
 @pytest.mark.parametrize(("delta", "order"), [(-0.1, None), (1.0, None), (math.nan, None), (0.0, 1.0), (0.0, math.nan)])
 def test_a_delta_or_an_order_that_is_none_never_holds(delta, order):
     assert not certify([2, 2], np.array([[8, 8], [8, 8]]), 16, 1.0, delta, order).holds
+
+
+ONE_DIRECTION = [  # what is above what is promised, and what a certificate that looks the other way only would accept
+    ("back", [1, 4, 4], [[95, 5], [76, 24], [68, 32]], 100, 0.05, {"delta": 0.01}),
+    ("forth", [3, 2, 2], [[6, 0, 6], [4, 4, 4], [7, 2, 3]], 12, 0.1, {"delta": 0.02}),
+    ("back", [1, 3], [[54, 36, 10], [36, 21, 43]], 100, 0.1, {"order": 8}),
+    ("forth", [2, 3], [[6, 3, 1, 2], [0, 10, 1, 1]], 12, 0.2, {"order": 50}),
+    ("back", [3, 2, 4], [[5, 7], [2, 10], [4, 8]], 12, 0.05, {}),
+    ("forth", [2, 1, 4], [[8, 2, 2], [7, 1, 4], [3, 2, 7]], 12, 0.1, {}),
+    ("back", [1, 2], [[0, 24], [1, 23]], 12, 0.1, {"delta": 0.01, "sizes": [2, 2]}),
+    ("forth", [2, 2], [[12, 12], [0, 24]], 12, 0.3, {"delta": 0.02, "sizes": [2, 2]}),
+    ("back", [1, 1], [[8, 28], [6, 6]], 12, 0.3, {"order": 8, "sizes": [3, 1]}),
+    ("forth", [4, 4], [[0, 36], [26, 10]], 12, 0.05, {"order": 8, "sizes": [3, 3]}),
+    ("back", [2, 2, 1], [[11, 3, 10], [6, 3, 3], [14, 1, 9]], 12, 0.2, {"sizes": [2, 1, 2]}),
+    ("forth", [2, 2], [[13, 3, 20], [5, 12, 19]], 12, 0.2, {"sizes": [3, 3]}),
+]
+
+
+@pytest.mark.parametrize(("above", "people", "rows", "total", "epsilon", "more"), ONE_DIRECTION)
+def test_each_direction_alone_is_refused(above, people, rows, total, epsilon, more):
+    found = certify(people, np.array(rows), total, epsilon, **more)
+    assert not found.holds
+    assert above_what_is_promised(people, rows, epsilon, **more) == {above}
+
+
+def above_what_is_promised(people, rows, epsilon, delta=0, order=None, sizes=None):
+    """The directions in which anyone is, in fractions: forth with them against without them, back the other way."""
+    sizes, found = sizes or [1] * len(people), set()
+    for row, size in zip(rows, sizes, strict=True):
+        sums = [sum(n * other[x] for n, other in zip(people, rows, strict=True)) for x in range(len(row))]
+        everyone = sum(n * m for n, m in zip(people, sizes, strict=True))
+        total = sum(row) // size
+        p = [Fraction(s, everyone * total) for s in sums]
+        q = [Fraction(s - w, (everyone - size) * total) for s, w in zip(sums, row, strict=True)]
+        for name, one, other in (("forth", p, q), ("back", q, p)):
+            if beyond(list(zip(one, other, strict=True)), epsilon, delta, order):
+                found.add(name)
+    return found
+
+
+def beyond(pairs, epsilon, delta, order):
+    bound = exp_lower_bound(epsilon)
+    if order is not None:
+        divergence = sum(a**order / b ** (order - 1) if b else math.inf for a, b in pairs if a)
+        return divergence > exp_lower_bound((order - 1) * epsilon)
+    return sum(max(a - bound * b, 0) for a, b in pairs) > Fraction(delta)

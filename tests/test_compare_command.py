@@ -158,3 +158,12 @@ def test_help_imports_no_pictures():
     code = "import sys, equinoise.cli; print([m for m in ('altair', 'vl_convert', 'opendp') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "named", [("--column", "a", "--column", "b"), ("--bounds", "a", 0, 1, "--bounds", "b", 0, 1)]
+)  # fmt: skip
+def test_several_columns_are_refused_with_what_to_do(run, named):
+    status, out, err = run("compare", "not there.csv", "--epsilon", 1, *named)
+    assert (status, out) == (2, "")
+    assert "Got 'a' and 'b': compare each alone" in err

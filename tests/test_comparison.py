@@ -231,3 +231,9 @@ def test_families_of_noise_side_by_side():
     for wrong, said in ((["laplace", "laplace"], "more than once"), (["cauchy"], "cauchy"), ([], "at least one")):
         with pytest.raises(BadInput, match=said):
             equinoise.compare(people, epsilons=[1], noise=wrong, **asked)
+
+
+@pytest.mark.parametrize("columns", [["a", "b"], ("a", "b", "c")])
+def test_several_columns_are_refused_before_anything_is_read(columns):
+    with pytest.raises(BadInput, match="compare each alone, naming it with --column"):
+        equinoise.compare("not there.csv", epsilons=[1], column=columns)

@@ -127,3 +127,16 @@ def test_without_someone_a_cell_may_be_too_likely():
     tiny = joint_game([[2, 0], [0, 0]], [1.0], 0.01)
     profile = tiny.largest_scale_profile()
     assert certify_joint([2], tiny.factors(profile), tiny.kernel.total, 1e-9).holds
+
+
+@pytest.mark.parametrize(
+    ("people", "rows", "epsilon", "said"),
+    [
+        ([3, 2, 4], [[5, 7], [2, 10], [4, 8]], 0.05, "without someone"),
+        ([2, 1, 4], [[8, 2, 2], [7, 1, 4], [3, 2, 7]], 0.1, "with someone"),
+    ],
+)
+def test_each_direction_alone_is_refused(people, rows, epsilon, said):
+    """Only the one that is said is above epsilon: see the same rows in the tests of one column."""
+    axes = [np.array(rows), np.array([[1, 1]] * len(rows))]
+    assert certify_joint(people, axes, 24, epsilon).failure.startswith(said)

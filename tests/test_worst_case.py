@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from conftest import seeded_bytes
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -68,7 +68,7 @@ def test_saved_drawn_from_charged_and_audited_like_any_other(heights, tmp_path):
     assert opened.to_json() == made.to_json()
     assert opened.promise == made.promise
     values = opened.sample(9)
-    inside = made.grid.axis.midpoints()[made.output > 0]
+    inside = made.released_values[made.output > 0]
     assert np.isin(values, inside).all()
     with pytest.raises(BudgetSpent):
         opened.sample(2)
@@ -244,3 +244,42 @@ def test_through_the_command_line(run, folder):
         assert (status, out) == (2, "")
         assert said in err
         assert not (folder / "c.eq").exists()
+
+
+@settings(max_examples=60)
+@given(
+    low=st.floats(-1e6, 1e6),
+    width=st.floats(1e-3, 1e6),
+    bins=st.integers(2, 60),
+    percentile=st.sampled_from([0.5, 0.6, 0.9, 0.99]),
+    shares=st.lists(st.floats(0, 1), min_size=1, max_size=9),
+)
+@example(low=163.0, width=63.0, bins=101, percentile=0.9, shares=[0, 1])  # both end cells reach over a bound
+@example(low=0.0, width=100.0, bins=5, percentile=0.99, shares=[0.2])  # one cell holds both bounds
+def test_every_draw_is_within_the_bounds(low, width, bins, percentile, shares):
+    high = low + width
+    people = np.clip([low + share * width for share in shares], low, high)
+    made = equinoise.optimize(
+        people, epsilon=1, bounds=(low, high), bins=bins, percentile=percentile, guarantee="worst-case", draws=100
+    )
+    possible = made.released_values[made.output > 0]
+    assert ((low <= possible) & (possible <= high)).all()
+    assert (np.diff(made.released_values) > 0).all()
+    assert np.isin(made.sample(20, source=seeded_bytes(1)), possible).all()
+
+
+def test_draws_at_the_bounds_wherever_they_are_told(run, folder):
+    """163 and 226 lie in the outer halves of their cells: midpoints would be 162.92 and 226.08."""
+    (folder / "heights.csv").write_text("height\n" + "163\n226\n" * 200)
+    asked = ("--bounds", "height", 163, 226, "--bins", 101, "--guarantee", "worst-case", "--epsilon", 5, "--draws", 999)
+    assert run("optimize", "heights.csv", *asked, "--out", "w.eq")[0] == 0
+    rows = json.loads(run("sample", "w.eq", "-n", 400, "--json")[1])["rows"]
+    lines = run("sample", "w.eq", "-n", 400)[1].splitlines()[1:]
+    made = Mechanism.open("w.eq")
+    for values in (rows, list(map(float, lines)), made.released_values[made.output > 0.1].tolist()):
+        assert (min(values), max(values)) == (163, 226)
+    assert "162." not in run("show", "w.eq")[1]
+    p, q = made.original, made.output
+    assert made.metrics()["wasserstein"] == pytest.approx(
+        stats.wasserstein_distance(made.released_values, made.released_values, p, q)
+    )

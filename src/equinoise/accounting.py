@@ -4,8 +4,8 @@ With a person, a draw comes from p = S/N; without them, the others' noise as it 
 are D independent ones from the one or from the other, so what D draws cost that person is the D-fold composition of
 this one pair, in both directions: no worst case over other people or datasets. A group (one row of integers) shares it.
 
-Floating point, with losses rounded against us and a thousandth of delta kept back for what else it gets wrong: an upper
-bound, but no certificate in whole numbers.
+Floating point, with losses rounded against us and what else it gets wrong bounded and added (see
+:mod:`equinoise.composition`): an upper bound, but no certificate in whole numbers.
 """
 
 from __future__ import annotations
@@ -16,27 +16,20 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from equinoise.composition import ERROR, MOST_POINTS, ORDERS, composed, log_sum
 from equinoise.grid import Floats, Ints
 from equinoise.privacy import losses
-
-ORDERS = np.concatenate([1 + np.geomspace(1e-2, 1, 5), np.geomspace(2.5, 1e5, 36)])
-"""Renyi orders that the quick bound tries."""
 
 ROUNDING = 0.01
 """What rounding the losses to a grid may add, as a share."""
 
-MARGIN, ERROR = 1e-9, 1e-12
-"""More than floating point gets sums of losses wrong, relatively and for each draw."""
-
-KEPT_BACK = 1e-3
-"""Share of delta for what floating point gets wrong in composing."""
-
-MOST_POINTS = 2**23
-"""Grids of more points than this take long: then the quick bound must do."""
+MARGIN = 1e-9
+"""More than floating point gets sums of losses wrong, relatively."""
 
 FINEST = 2**-22
-"""Steps of that grid are never smaller, as a share of the range of losses: beyond that, memory decides."""
+"""Steps of a grid of losses are never smaller, as a share of their range: beyond that, memory decides."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +58,29 @@ class Accountant:
         return int(self.people.sum()) if self.sizes is None else int(self.people @ self.sizes)
 
     @cached_property
+    def row(self) -> int:
+        """What the integers of one row sum to."""
+        return int(self.weights[0].sum()) // (1 if self.sizes is None else int(self.sizes[0]))
+
+    @cached_property
+    def whole_sums(self) -> NDArray[Any]:
+        """S, in units of the weights, in whole numbers: what is left without a person may be far less than S."""
+        if self.total * self.row < 2**63:
+            return np.asarray(self.people @ self.weights)
+        each = zip(self.people.tolist(), self.weights, strict=True)
+        return np.asarray(sum(n * row.astype(object) for n, row in each))
+
+    @cached_property
     def sums(self) -> Floats:
-        """S, in units of the weights."""
-        return self.people.astype(np.float64) @ self.weights.astype(np.float64)
+        """The same in floating point."""
+        return self.whole_sums.astype(np.float64)
 
     @cached_property
     def losses(self) -> Floats:
-        """Of one draw, for each group."""
-        return losses(self.weights.astype(np.float64), self.sums, self.total, self.sizes)
+        """Of one draw, for each group: by shares, which small losses need, or by what is left, which large ones do."""
+        p, q = self.with_and_without
+        by_shares = losses(self.weights.astype(np.float64), self.sums, self.total, self.sizes)
+        return np.asarray(np.maximum(by_shares, np.abs(p - q).max(axis=1)))
 
     @cached_property
     def _worst(self) -> dict[tuple[int, float], float]:
@@ -82,12 +90,13 @@ class Accountant:
     def with_and_without(self) -> tuple[Floats, Floats]:
         """ln p, and ln q for each group, in the cells that anyone reaches."""
         reached = self.sums > 0
-        sums = self.sums[reached]
+        sums = self.whole_sums[reached]
+        left = np.stack([(sums - row[reached]).astype(np.float64) for row in self.weights])
         with np.errstate(divide="ignore"):
-            rest = np.log(np.maximum(sums - self.weights[:, reached].astype(np.float64), 0.0))
+            rest = np.log(left)
         sizes = np.ones(len(self.people), dtype=np.int64) if self.sizes is None else self.sizes
-        row = float(self.weights[0].sum()) / sizes[0]
-        return np.log(sums) - math.log(self.total * row), rest - np.log((self.total - sizes) * row)[:, None]
+        people = np.log((self.total - sizes) * float(self.row))
+        return np.log(self.sums[reached]) - math.log(self.total * self.row), rest - people[:, None]
 
     @cached_property
     def _renyi(self) -> Floats:
@@ -96,8 +105,8 @@ class Accountant:
         found = np.empty((len(q), len(ORDERS)))
         with np.errstate(over="ignore", invalid="ignore"):
             for column, order in enumerate(ORDERS.tolist()):
-                forth = _log_sum(order * p + (1 - order) * q) / (order - 1)
-                back = _log_sum(order * q + (1 - order) * p) / (order - 1)
+                forth = log_sum(order * p + (1 - order) * q) / (order - 1)
+                back = log_sum(order * q + (1 - order) * p) / (order - 1)
                 found[:, column] = np.maximum(forth, back)
         return np.where(np.isnan(found), np.inf, np.maximum(found, 0.0))
 
@@ -112,14 +121,15 @@ class Accountant:
         basic = draws * self.losses * (1 + MARGIN)
         if delta <= 0:
             return basic
-        renyi = (draws * (self._renyi * (1 + MARGIN) + ERROR) + _rest(ORDERS, delta)).min(axis=1)
+        each = self._renyi * (1 + MARGIN) + ERROR * ORDERS / (ORDERS - 1)
+        renyi = (draws * each + _rest(ORDERS, delta)).min(axis=1)
         return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
 
     def tight(self, group: int, draws: int, delta: float, enough: float = 0.0) -> float:
         """The same for one group by composing its loss distribution, with rounding that adds at most a hundredth.
 
-        The grid of losses is refined until rounding up and rounding down agree to that, or until it is clear on which
-        side of ``enough`` the figure is.
+        Rounding up adds at most a step a draw. The grid is refined until that is little beside the figure, or until it
+        is clear that the figure is no more than ``enough``.
         """
         quick = float(self.bounds(draws, delta)[group])
         if delta <= 0 or quick == 0:
@@ -127,18 +137,17 @@ class Accountant:
         p, q = self.with_and_without
         ratios = np.abs(p - q[group])
         spread = float(ratios[np.isfinite(ratios)].max())
-        fine = max(ROUNDING * min(quick, draws * spread) / draws, FINEST * spread)
+        finest = max(FINEST * spread, ERROR)
+        fine = max(ROUNDING * min(quick, draws * spread) / draws, finest)
         if draws * spread > MOST_POINTS * fine:
             return quick
-        step, kept = 16 * fine if enough > 0 else fine, (1 - KEPT_BACK) * delta
+        step, above = 16 * fine if enough > 0 else fine, quick
         while True:
-            above = min(_composed(p, q[group], draws, kept, step, pessimistic=True), quick)
-            if above <= enough or step <= FINEST * spread or draws * spread > MOST_POINTS * step:
+            above = min(above, composed(p, q[group], draws, delta, step))
+            if above <= enough or step <= finest or draws * spread > MOST_POINTS * step:
                 return above
-            if step <= fine:
-                below = _composed(p, q[group], draws, kept, step, pessimistic=False)
-                if above <= (1 + ROUNDING) * below:
-                    return above
+            if draws * step <= ROUNDING * (above - draws * step):
+                return above
             step /= 4
 
     def worst(self, draws: int, delta: float) -> float:
@@ -197,22 +206,3 @@ _FINE = 1 + np.geomspace(1e-4, 1e8, 20_001)
 def _rest(orders: Floats, delta: float) -> Floats:
     """What turns a Renyi divergence of an order into an epsilon for delta."""
     return np.asarray((-math.log(delta) + (orders - 1) * np.log1p(-1 / orders) - np.log(orders)) / (orders - 1))
-
-
-def _log_sum(logs: Floats) -> Floats:
-    """ln of the sum of exponentials along the last axis."""
-    top = logs.max(axis=-1, keepdims=True)
-    return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))
-
-
-def _composed(p: Floats, q: Floats, draws: int, delta: float, step: float, *, pessimistic: bool) -> float:
-    """Epsilon at delta of ``draws`` draws from p or from q (logarithms), losses rounded to a grid, both directions."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    def outcomes(logs: Floats) -> dict[int, float]:
-        return {x: float(log) for x, log in enumerate(logs) if log > -math.inf}
-
-    one: Any = pld.from_two_probability_mass_functions(
-        outcomes(p), outcomes(q), pessimistic_estimate=pessimistic, value_discretization_interval=step, symmetric=False
-    )  # symmetric=True would look at one direction only
-    return float(one.self_compose(draws).get_epsilon_for_delta(delta))

@@ -39,9 +39,34 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether the certificate holds, all draws are within the budget, the weights are those of the noise that is
-        named, and the histogram, if there was data to compare, is that data's."""
-        return self.sound and self.as_measured and self.same_kernel and self.same_histogram is not False
+        """Whether all that was ``checked`` is as it should be: the certificate holds, all draws are within the budget,
+        the weights are those of the noise that is named; the histogram, if there was data to compare, is that data's;
+        and nobody, if losses were measured end to end, is above the target."""
+        as_told = self.sound and self.as_measured and self.same_kernel and self.same_histogram is not False
+        return as_told and self.above == 0
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """What was looked at: ``certificate`` and ``weights``, and maybe ``budget``, ``data`` and ``end-to-end``."""
+        looked = {
+            "certificate": True,
+            "budget": self.mechanism.budget is not None,
+            "weights": True,
+            "data": self.same_histogram is not None,
+            "end-to-end": self.end_to_end is not None,
+        }
+        return tuple(name for name, done in looked.items() if done)
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What could have been looked at and was not. By its theorem, the worst-case tier needs nothing measured."""
+        possible = ("data", "end-to-end") if isinstance(self.mechanism, FixedNoise) else ("data",)
+        return tuple(name for name in possible if name not in self.checked)
+
+    @property
+    def above(self) -> int:
+        """People above the target, as far as losses were measured end to end."""
+        return 0 if self.end_to_end is None else self.end_to_end.above
 
     @property
     def sound(self) -> bool:
@@ -115,6 +140,8 @@ class Audit:
         m = self.mechanism
         return {
             "passed": self.passed,
+            "checked": list(self.checked),
+            "not_checked": list(self.not_checked),
             "people": m.total_people,
             "certificate": self.certificate.to_json(),
             "losses": {"worst": m.worst_loss, "quantiles": m.loss_quantiles(), "cells": self.cells()},

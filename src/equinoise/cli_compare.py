@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli_data import data_options, given_numbers, given_scales, one_bounds, one_column, warnings_said
+from equinoise.cli_data import data_options, given_numbers, given_scales, named_columns, one_bounds, warnings_said
 from equinoise.cli_options import EPILOG, FILE_PATH, json_option
 
 
@@ -41,11 +41,12 @@ def compare(
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
     """
     from equinoise import charts, terminal
-    from equinoise.comparison import check_epsilons
+    from equinoise.comparison import check_epsilons, check_one_column
     from equinoise.comparison import compare as make
     from equinoise.files import check_writable
 
-    name = one_column(column, bounds)
+    name = named_columns(column, bounds)
+    check_one_column(name)
     asked = check_epsilons(given_numbers(epsilons))
     if plot is not None:
         charts.check_picture(plot)

@@ -84,14 +84,6 @@ def named_columns(column: Sequence[str], bounds: Sequence[tuple[str, float, floa
     return names if len(names) > 1 else next(iter(names), None)
 
 
-def one_column(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> str | None:
-    """The one column of a command that takes no more."""
-    name = named_columns(column, bounds)
-    if isinstance(name, list):
-        raise BadInput(f"One column at a time, please. Got {', '.join(repr(c) for c in name)}.")
-    return name
-
-
 @contextmanager
 def warnings_said() -> Iterator[list[str]]:
     """Warnings about what is promised: shown on stderr when the work is done, and kept for the JSON."""
@@ -104,9 +96,11 @@ def warnings_said() -> Iterator[list[str]]:
         click.echo(f"Warning: {visible(warning)}", err=True)
 
 
-def one_bounds(column: str | None, bounds: Sequence[tuple[str, float, float]]) -> tuple[float, float] | None:
-    """Its bounds, if there are any."""
-    return all_bounds(column, bounds).get(column or "")
+def one_bounds(
+    column: str | list[str] | None, bounds: Sequence[tuple[str, float, float]]
+) -> tuple[float, float] | None:
+    """The bounds of the only column, if there are any."""
+    return next(iter(all_bounds(column, bounds).values()), None)
 
 
 def all_bounds(

@@ -59,9 +59,9 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "draws": draws,
                 "spent": spent,
                 "allowed": mechanism.draws,
-                "declared_cost": mechanism.cost(spent),
+                "declared_cost": mechanism.promised_cost(spent),
                 "promise": mechanism.public_promise,
-                "note": f"Only rows are released. {terminal.SECRET}",
+                "note": terminal.RELEASED,
             }
         )
     else:

@@ -67,6 +67,9 @@ def audit(
 ) -> None:  # fmt: skip
     """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
 
+    The last line is the verdict, with what was not checked: that the people are those of your data (--data), and the
+    loss with the noise worked out again (--end-to-end), which fails the audit if anyone is above the target.
+
     \b
     Examples:
       equinoise audit pay.eq

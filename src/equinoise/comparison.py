@@ -12,7 +12,7 @@ import numpy as np
 
 from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput, check, listed
 from equinoise.game import Game
 from equinoise.grid import Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
@@ -80,7 +80,7 @@ def compare(
     data: Any,
     *,
     epsilons: Sequence[float],
-    column: str | None = None,
+    column: str | Sequence[str] | None = None,
     bounds: tuple[float, float] | None = None,
     bins: int = 101,
     noise: str | Sequence[str] = "laplace",
@@ -113,6 +113,7 @@ def compare(
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
     """
     asked = check_epsilons(epsilons)
+    check_one_column(column)
     check_time_limit(time_limit)
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
@@ -183,6 +184,15 @@ def _steps(
     yield "dp-histogram", partial(methods.dp_histogram, epsilon)
 
 
+def check_one_column(column: Any) -> None:
+    """Refuse several."""
+    if isinstance(column, list | tuple) and len(column) > 1:
+        raise BadInput(
+            f"One column at a time, please. Got {listed(map(repr, column))}: compare each alone, naming it with "
+            "--column (in Python, column=)."
+        )
+
+
 def check_families(noise: Any) -> list[str]:
     """The families of noise to compare, if there are any, all known and all different."""
     families = [noise] if isinstance(noise, str) else list(noise)
@@ -197,8 +207,8 @@ def check_families(noise: Any) -> list[str]:
 
 def check_epsilons(epsilons: Any) -> tuple[float, ...]:
     """The epsilons in ascending order, if there are any, all usable and all different."""
-    listed = isinstance(epsilons, Sequence | np.ndarray) and not isinstance(epsilons, str | bytes)
-    check(listed and len(epsilons) > 0, "epsilons", "a list of at least one number", epsilons)
+    several = isinstance(epsilons, Sequence | np.ndarray) and not isinstance(epsilons, str | bytes)
+    check(several and len(epsilons) > 0, "epsilons", "a list of at least one number", epsilons)
     for epsilon in epsilons:
         check_epsilon(epsilon)
     ordered = tuple(sorted(float(epsilon) for epsilon in epsilons))

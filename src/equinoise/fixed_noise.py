@@ -182,14 +182,15 @@ class FixedNoise(Mechanism):
         """What is promised of so many draws by what is public alone: with a budget, no less than all of them cost."""
         return draws * self.target if self.budget is None else self.budget.epsilon
 
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as the standard sentence says it."""
+    def declared(self, draws: int, *, public: bool = False) -> str:
+        """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
+        cost = self.promised_cost(draws) if public else self.cost(draws)
         if self.budget is not None:
-            return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
+            return f"cost {within(cost, self.budget.delta)} together ({self.composed})"
         if self.delta > 0:
-            return f"cost {within(self.cost(draws), self.delta)}"
+            return f"cost {within(cost, self.delta)}"
         how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
-        return f"declared to cost {draws:,} x {at_most(self.target)} = {at_most(self.cost(draws))} together ({how})"
+        return f"declared to cost {draws:,} x {at_most(self.target)} = {at_most(cost)} together ({how})"
 
     def costs(self, draws: Sequence[int], delta: float | None = None, *, tight: bool = True) -> list[dict[str, float]]:
         """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives.

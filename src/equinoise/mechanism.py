@@ -27,6 +27,9 @@ from equinoise.shown import Shown
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
 
+LEAST_COST_DELTA = 1e-15
+"""For the cost of many draws: the tests hold it against exact binomials down to here."""
+
 
 def check_costs(draws: Any, delta: Any) -> None:
     """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
@@ -35,8 +38,8 @@ def check_costs(draws: Any, delta: Any) -> None:
     for many in draws:
         check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
     if delta is not None:
-        possible = is_number(delta) and 1e-15 <= delta < 1
-        check(possible, "delta", "at least 1e-15 and below 1", delta)
+        possible = is_number(delta) and LEAST_COST_DELTA <= delta < 1
+        check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -166,7 +169,12 @@ class Mechanism(Shown):
 
     def _values(self, drawn: Ints) -> Floats:
         """Drawn cells in data units."""
-        return self.grid.axis.midpoints()[drawn]
+        return self.released_values[drawn]
+
+    @property
+    def released_values(self) -> Floats:
+        """What a draw of each cell of one column is released as, in data units."""
+        return self.grid.axis.midpoints()
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -200,8 +208,8 @@ class Mechanism(Shown):
         """What is promised of so many draws by what is public alone: never less than :meth:`cost`."""
 
     @abstractmethod
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as the standard sentence says it."""
+    def declared(self, draws: int, *, public: bool = False) -> str:
+        """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
 
     @abstractmethod
     def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
@@ -261,7 +269,7 @@ class Mechanism(Shown):
 
     def metrics(self) -> dict[str, Any]:
         """How close the output is to the original."""
-        return metrics(self.original, self.output, self.grid.axis.midpoints())
+        return metrics(self.original, self.output, self.released_values)
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""

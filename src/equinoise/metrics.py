@@ -49,13 +49,13 @@ def cosine(p: Floats, q: Floats) -> float:
     return float(p @ q / (np.linalg.norm(p) * np.linalg.norm(q)))
 
 
-def wasserstein(p: Floats, q: Floats, width: float) -> float:
-    """How far mass must move on average, in data units, for bins of the given width."""
-    return float(np.abs(np.cumsum(p - q)).sum() * width)
+def wasserstein(p: Floats, q: Floats, values: Floats) -> float:
+    """How far mass must move on average, in data units, between cells that stand for these ascending values."""
+    return float(np.abs(np.cumsum(p - q)[:-1]) @ np.diff(values))
 
 
 def metrics(p: Floats, q: Floats, values: Floats) -> dict[str, float]:
-    """Every metric, by name. ``values`` are the cells' equally spaced midpoints in data units.
+    """Every metric, by name. ``values`` are what the cells are released as, ascending, in data units.
 
     ``sd_loss`` is the change of the standard deviation of the distribution (data units); ``pmf_sd_loss`` that
     of the standard deviation of the K probabilities, which is what the paper's "L1 loss of SD" fits.
@@ -68,7 +68,7 @@ def metrics(p: Floats, q: Floats, values: Floats) -> dict[str, float]:
         "pmf_sd_loss": float(abs(p.std() - q.std())),
         "jaccard": jaccard(p, q),
         "cosine": cosine(p, q),
-        "wasserstein": wasserstein(p, q, float(values[1] - values[0])),
+        "wasserstein": wasserstein(p, q, values),
     }
 
 

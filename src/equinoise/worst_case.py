@@ -121,6 +121,17 @@ class WorstCase(Mechanism):
         """The first cell within the bounds."""
         return int(cells_within(self.grid.axis).start)
 
+    @property
+    def released_values(self) -> Floats:
+        """The midpoint of each cell; where a bound lies between it and the rest of the cell, that bound instead.
+
+        Which value stands for a cell is public, so draws stay within the bounds at no cost.
+        """
+        axis, inside = self.grid.axis, cells_within(self.grid.axis)
+        values = axis.midpoints()
+        values[inside] = np.clip(values[inside], axis.low, axis.high)
+        return values
+
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
         return (self._first + cells for cells in draw_weighted(self.weights, n, source))
 
@@ -161,8 +172,8 @@ class WorstCase(Mechanism):
         """What so many draws cost together: :meth:`cost`, as the theorem knows nothing of the data."""
         return self.cost(draws)
 
-    def declared(self, draws: int) -> str:
-        """What so many draws cost together, as the standard sentence says it."""
+    def declared(self, draws: int, *, public: bool = False) -> str:
+        """What so many draws cost together, as the standard sentence says it: no number of it is from the data."""
         if self.budget is not None:
             return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
         total = at_most(self.cost(draws))

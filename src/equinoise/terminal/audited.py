@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +17,11 @@ from equinoise.row_losses import RowLosses
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import SECRET, SECRET_ROWS, certified
 from equinoise.worst_case import WorstCase
+
+NOT_CHECKED = {
+    "data": "whether these are the people of any data (--data)",
+    "end-to-end": "the loss with the noise worked out again without each person (--end-to-end)",
+}
 
 MOST_CELLS = 25
 """Cells of a joint grid that an audit shows: the worst."""
@@ -34,10 +40,22 @@ def show_audit(found: Audit, plot: Path | None = None) -> None:
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")
+    console.print(_verdict(found), style=("yellow" if found.not_checked else "green") if found.passed else "red")
+
+
+def _verdict(found: Audit) -> str:
+    """Whether it passed, and what that does not say."""
     if found.passed:
-        console.print("Audit passed.", style="green")
-    else:
-        console.print("AUDIT FAILED: see above. Release nothing from this file.", style="red")
+        began = "The file alone passed its audit." if "data" in found.not_checked else "Audit passed."
+        left = "; ".join(NOT_CHECKED[name] for name in found.not_checked)
+        return f"{began} Not checked: {left}." if left else began
+    if replace(found, end_to_end=None).passed and found.as_measured:
+        people = f"{found.above:,} of {found.mechanism.total_people:,} people are above the target end to end"
+        fixed = (
+            " What is certified holds everyone else's noise fixed." if isinstance(found.mechanism, FixedNoise) else ""
+        )
+        return f"AUDIT FAILED: {people}.{fixed}"
+    return "AUDIT FAILED: see above. Release nothing from this file."
 
 
 def _cells(found: Audit) -> Table:

@@ -87,7 +87,7 @@ def weights_table(mechanism: Mechanism) -> Table:
     table = Table(title="People per cell, and the probability of each cell in a draw")
     for name in ("cell", "released value", "people", "probability"):
         table.add_column(name, justify="right")
-    middles, counts, q = mechanism.grid.axis.midpoints(), mechanism.histogram, mechanism.output
+    values, counts, q = mechanism.released_values, mechanism.histogram, mechanism.output
     for cell in np.flatnonzero(q).tolist():
-        table.add_row(str(cell), f"{middles[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
+        table.add_row(str(cell), f"{values[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
     return table

@@ -10,7 +10,7 @@ from equinoise.errors import at_most, visible
 from equinoise.mechanism import Mechanism
 from equinoise.terminal.bars import show_bars
 from equinoise.terminal.consoles import notes, screen
-from equinoise.terminal.words import METRIC_NAMES, SECRET, certified, solved
+from equinoise.terminal.words import METRIC_NAMES, RELEASED, SECRET, certified, solved
 
 
 def metrics_table(mechanism: Mechanism) -> Table:
@@ -46,14 +46,14 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
 
 
 def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None) -> None:
-    """What a release cost, beside the rows."""
+    """What is promised of a release, beside the rows: nothing here is worked out from the data."""
     console = notes()
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent)}."
+        f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent, public=True)}."
     )
-    console.print(f"{mechanism.public_promise} {SECRET}", style="dim")  # with no number of people beside the draws
+    console.print(f"{mechanism.public_promise} {RELEASED}", style="dim")
 
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:

@@ -10,6 +10,9 @@ from equinoise.mechanism import Mechanism
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
 
 
+RELEASED = "Only rows are released. Nothing else here depends on the data; the saved file is as secret as the data."
+
+
 SECRET_ROWS = "The file holds the data and more: it is as secret as the data. Never release it."
 
 
