@@ -27,6 +27,13 @@ UNIT = f"{FIELD} 0"
 MOST_ROWS_EACH = 100
 """A column with fewer values than rows / this is a group that people are in, not a name for each."""
 
+MOST_EXACT = 2**53
+"""From here on, floats do not tell all whole numbers apart (those of 32 bits, from 2^24 on)."""
+
+LARGE_FLOAT = r"^[-+]?(\d+\.0*|\d+(\.\d*)?[eE]\+\d+|\d+\.\d*[eE]\d+)$"
+"""How large floats are written as text: 9007199254740992.0, 1e+18, 1.0E18. No whole number, and no other code that
+people go by, has a point or a plus there."""
+
 LIKE_A_NAME = re.compile(
     r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
     r"worker|student|pupil|participant)([^a-z]|$)"
@@ -56,6 +63,7 @@ def unit_lines(
     times = counted["times"].to_numpy().astype(np.int64)
     refuse_unusable(rows, axes, range(len(axes)), found, times, missing=missing, outside=outside)
     units = cleaned(counted["unit"], rows.from_text)
+    refuse_rounded(rows, units)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, found)
     if nobody.any() and missing == "refuse":
         lost = int(times[nobody].sum())
@@ -81,12 +89,31 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
         value = nw.col(field).cast(nw.Float64)
         unsigned = nw.when(value == 0).then(nw.lit(0.0)).otherwise(value)  # -0 is nobody else than 0
         return nw.when(~value.is_nan()).then(unsigned).cast(nw.String)
-    objects = rows.frame.implementation.is_pandas() and isinstance(dtype, nw.Object | nw.Categorical)
+    objects = rows.frame.implementation.is_pandas() and isinstance(dtype, nw.Object)
     kinds = kinds_of_objects(rows.frame.select(field).collect()[field].to_native()) if objects else []
     wide = rows.frame.implementation.is_spark_like() and getattr(dtype, "scale", None) == 0  # Spark's unsigned integers
+    if isinstance(dtype, nw.Object) and not objects:
+        kinds = ["of any kind"]
     if kinds or not (can_name(dtype) or wide):
         raise no_name(name, f"Python objects ({listed(kinds)})" if kinds else dtype)
     return nw.col(field).cast(nw.String)
+
+
+def refuse_rounded(rows: Rows, units: pl.Series) -> None:
+    """Refuse names that are floats so large that other people's names may have become the same.
+
+    Whole numbers become floats where one row has none, in pandas and in what it writes, so one person's row would
+    change whose everyone else's are. That they did shows in the values alone, so the whole column is refused.
+    """
+    dtype = rows.frame.collect_schema()[UNIT]
+    most = 2**24 if isinstance(dtype, nw.Float32) else MOST_EXACT
+    floats = units if dtype.is_float() else units.filter(units.str.contains(LARGE_FLOAT))
+    large = floats.filter(floats.cast(pl.Float64, strict=False).abs() >= most)
+    if len(large):
+        raise BadInput(
+            f"Column {rows.kept[0]!r} cannot be the unit: it holds floats such as {large.sort()[0]}, and from {most:,} "
+            "on floats do not tell whole numbers apart. Read them as whole numbers (in pandas, as 'Int64') or as text."
+        )
 
 
 def cleaned(units: pl.Series, from_text: bool) -> pl.Series:

@@ -26,6 +26,7 @@ PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
 """How files that gzip, zstd or zlib made begin."""
 
 PART_BYTES = 64 * 2**20
+LINE_BYTES = 2**16
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,7 @@ def header_of(files: Files) -> list[str]:
     assert files.separator is not None
     for path in files.paths:
         _refuse_packed(path)
+        _refuse_open(path, files.source)
     found = [scan([path], files.separator).collect_schema().names() for path in files.paths]
     if any("\0" in name or "\ufffd" in name for name in found[0]):
         raise BadInput(f"{files.source} is not UTF-8 text. Save it as UTF-8 and try again.")
@@ -98,6 +100,22 @@ def _refuse_packed(path: Path) -> None:
                 f"The file {str(path)!r} begins like a packed file. Unpack it first; if it is text, put the first name "
                 "in quotes."
             )
+
+
+def _refuse_open(path: Path, source: str) -> None:
+    """Refuse a quote that is not closed in the one place where polars would not notice: the last line has no end and
+    has quotes itself. Everyone's rows in between would become one field."""
+    with path.open("rb") as file:
+        last, begin = b"", path.stat().st_size
+        while begin > 0 and b"\n" not in last:
+            begin = max(begin - LINE_BYTES, 0)
+            file.seek(begin)
+            last = file.read(LINE_BYTES) + last
+        if b'"' not in last[last.rfind(b"\n") + 1 :]:
+            return
+        file.seek(0)
+        if sum(block.count(b'"') for block in iter(lambda: file.read(PART_BYTES), b"")) % 2:
+            raise unclosed(source)
 
 
 def refuse_repeated(files: Files, names: Sequence[str], header: Sequence[str]) -> None:
@@ -200,11 +218,16 @@ def unreadable(source: str, error: Exception, *, is_text: bool = True) -> BadInp
             "the extra fields."
         )
     if "CSV malformed" in said or 'could not parse `"' in said:
-        return BadInput(
-            f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write "
-            "the quotes within them twice."
-        )
+        return unclosed(source)
     return BadInput(f"{source} could not be read: {_cause(said)}")
+
+
+def unclosed(source: str) -> BadInput:
+    """One sentence for quotes that make other rows part of a field."""
+    return BadInput(
+        f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write the "
+        "quotes within them twice."
+    )
 
 
 def _cause(said: str) -> str:

@@ -30,8 +30,8 @@ def as_array(data: Any) -> Any:
     return array.astype(np.float64) if array.dtype.itemsize > 8 else array
 
 
-def as_frame(data: Any, names: Sequence[str | None]) -> Any:
-    """A dataframe or a column of any library; ``names`` are the columns to be counted.
+def as_frame(data: Any, names: Sequence[str | None], keep: bool | str = False) -> Any:
+    """A dataframe or a column of any library; ``names`` are the columns to be counted, ``keep`` those to come along.
 
     Numbers may be Python objects in pandas, and packed in Arrow; neither is anything to whoever counts.
     """
@@ -40,7 +40,7 @@ def as_frame(data: Any, names: Sequence[str | None]) -> Any:
         return eager
     wanted = eager.columns if list(names) == [None] and len(eager.columns) == 1 else names
     if eager.implementation.is_pandas():
-        return _without_objects(eager, wanted)
+        return _without_objects(_without_categories(eager, wanted, keep), wanted)
     return nw.from_native(_unpacked(eager.to_native(), wanted))
 
 
@@ -72,6 +72,23 @@ def _twice(name: str) -> BadInput:
     return BadInput(f"The dataframe has several columns called {name!r}. Give each a name of its own.")
 
 
+def _without_categories(frame: Any, wanted: Sequence[str | None], keep: bool | str) -> Any:
+    """Categories of pandas that are no text, as the values they stand for: made text by pandas, whole numbers would
+    become floats where a row has none."""
+    import pandas as pd
+
+    for column in frame.columns:
+        series = frame[column].to_native()
+        if column in wanted or keep not in {True, column} or not isinstance(series.dtype, pd.CategoricalDtype):
+            continue
+        kinds = series.cat.categories
+        if pd.api.types.infer_dtype(kinds) not in {"string", "empty"}:
+            values = np.append(kinds.to_numpy(dtype=object), [None])[series.cat.codes]
+            plain = pd.Series(values, index=series.index, name=series.name, dtype=object)
+            frame = frame.with_columns(nw.from_native(plain, series_only=True))
+    return frame
+
+
 def _without_objects(frame: Any, wanted: Sequence[str | None]) -> Any:
     """In pandas, decimals are Python objects: make them floats where they are counted, and say what other objects are.
     Floats that are objects become floats everywhere."""
@@ -93,8 +110,16 @@ def _floats(series: Any, kind: str) -> Any:
     if kind not in {"decimal", "floating", "integer", "mixed-integer-float", "empty"}:
         known = {"boolean": "yes/no values", "date": "dates", "datetime": "dates", "string": "text"}
         raise no_numbers(series.name, known.get(kind, f"Python objects ({kind})"))
-    floats = [math.nan if lost else float(value) for value, lost in zip(series, series.isna(), strict=True)]
+    floats = [math.nan if lost else _nearest(value) for value, lost in zip(series, series.isna(), strict=True)]
     return pd.Series(floats, index=series.index, name=series.name, dtype="float64")
+
+
+def _nearest(value: Any) -> float:
+    """A number as a float; as in a text file, what is too large for one is infinite."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _unpacked(table: Any, wanted: Sequence[str | None]) -> Any:
@@ -129,12 +154,8 @@ def kinds_of_objects(series: Any) -> list[str]:
     same text, or one person would be two."""
     import uuid
 
-    import pandas as pd
-
-    packed = isinstance(series.dtype, pd.CategoricalDtype)
-    values = pd.Series(series.cat.categories) if packed else series
-    if values.dtype == object:
-        kinds = {type(value) for value in values.dropna()}
-        fine = all(issubclass(kind, str | int | np.integer | uuid.UUID) and kind is not bool for kind in kinds)
-        return [] if fine else sorted(kind.__name__ for kind in kinds)
-    return ["bool"] if packed and values.dtype == bool else ["date"] if packed and values.dtype.kind == "M" else []
+    if series.dtype != object:
+        return []
+    kinds = {type(value) for value in series.dropna()}
+    fine = all(issubclass(kind, str | int | np.integer | uuid.UUID) and kind is not bool for kind in kinds)
+    return [] if fine else sorted(kind.__name__ for kind in kinds)

@@ -58,7 +58,7 @@ def open_rows(
         return _open_array(data, names, keep)
     source = "The dataframe"
     try:
-        return _rows(as_frame(data, names).lazy(), names, source, keep)
+        return _rows(as_frame(data, names, keep).lazy(), names, source, keep)
     except EquinoiseError:
         raise
     except Exception as error:
@@ -120,6 +120,9 @@ def _rows(
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
     places = {own: new[name] for own, name in zip(found.names(), schema, strict=True) if name in new}
     renamed = _renamed(frame, found.names(), places)
+    if isinstance(keep, str) and frame.implementation.is_dask():
+        with_names = import_module("equinoise.engines.on_dask").with_names_alike(renamed.to_native(), new[keep], keep)
+        renamed = nw.from_native(with_names).lazy()
     exact = [as_float(nw.col(f"{VALUE} {i}"), schema[column], frame) for i, column in enumerate(columns)]
     fields = [seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
     return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)

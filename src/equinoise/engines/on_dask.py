@@ -77,6 +77,44 @@ class Dask:
         return dd.from_map(read_piece, pieces, meta=read_piece(replace(pieces[0], rows=0)))
 
 
+def with_names_alike(frame: Any, column: str, called: str) -> Any:
+    """The same frame, refused once it is read if the names in a partition are of another kind than the frame says.
+
+    Partitions have types of their own: in one with a row without a name, whole numbers may be floats, and 7 would be
+    7.0 there; so it would be in categories, unless they are text. What looks are functions within a function, so that
+    workers are sent them and need no Equinoise.
+    """
+
+    def kind(names: Any) -> str:
+        import pandas
+        from pandas.api import types
+
+        if isinstance(names.dtype, pandas.CategoricalDtype):
+            names = names.cat.categories.to_series()
+        packed: Any = getattr(names.dtype, "pyarrow_dtype", None)
+        if str(packed).startswith("dictionary"):
+            names = pandas.Series(dtype=pandas.ArrowDtype(packed.value_type))
+        if types.is_object_dtype(names.dtype):
+            found = str(types.infer_dtype(names, skipna=True))
+            return {"string": "text", "empty": "text", "integer": "whole numbers"}.get(found, found)
+        known = {"whole numbers": types.is_integer_dtype, "floats": types.is_float_dtype, "text": types.is_string_dtype}
+        return next((name for name, is_one in known.items() if is_one(names.dtype)), str(names.dtype))
+
+    def looked_at(part: Any) -> Any:
+        found = kind(part[column])
+        if found not in said and part[column].notna().any():
+            raise ValueError(
+                f"BadInput: Column {called!r} cannot be the unit: it holds {found} in a partition of the dataframe, "
+                f"and should hold {' or '.join(said)} in all of them. Convert it first."
+            )
+        return part
+
+    meta = frame._meta[column]
+    categories, own = isinstance(meta.dtype, pd.CategoricalDtype), kind(meta)
+    said = ["text"] if categories else [own] if own == "floats" else ["whole numbers", "text"]  # where 7 is the same
+    return frame.map_partitions(looked_at, meta=frame._meta)
+
+
 def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
     """The rows in their order, some partitions at a time."""
     parts = frame.to_delayed()
