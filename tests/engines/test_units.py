@@ -7,9 +7,10 @@ import pytest
 
 from equinoise import fields
 from equinoise.counting import open_rows
-from equinoise.counting_units import count_units, warn_of_units
+from equinoise.counting_units import count_units
 from equinoise.errors import BadInput, SeveralRowsWarning
 from equinoise.grid import Axis
+from equinoise.repeats import warn_of_repeats
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 
@@ -37,7 +38,7 @@ def test_frames(frame_of, unit):
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_files_and_the_word_about_them(tmp_path, engine, ending, monkeypatch):
+def test_files(tmp_path, engine, ending, monkeypatch):
     monkeypatch.setattr(fields, "PART_BYTES", 2000)
     frame, path = people(), tmp_path / f"a.{ending}"
     frame.write_csv(path) if ending == "csv" else frame.write_parquet(path, row_group_size=50)
@@ -50,8 +51,12 @@ def test_files_and_the_word_about_them(tmp_path, engine, ending, monkeypatch):
     assert plain == [
         list(column) for column in zip(*sorted((numbers[n], c, t) for (n, c), t in by_hand.items()), strict=True)
     ]
-    with pytest.warns(SeveralRowsWarning, match="400 rows have only 9"):
-        warn_of_units(path, ["pay"], engine)
+
+
+def test_the_word_about_frames(frame_of):
+    frame = people(800).rename({"user_id": "individual"}).with_columns(once=pl.int_range(800))
+    with pytest.warns(SeveralRowsWarning, match="'individual' .* its 800 rows have only 19"):
+        warn_of_repeats(frame_of(frame.to_arrow()), ["pay"])
 
 
 def test_missing_names(frame_of):

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from equinoise import counting
-from equinoise.counting_units import warn_of_units
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
 from equinoise.grid import MOST_BINS, Axis, Histogram
 from equinoise.people import open_columns
+from equinoise.repeats import warn_of_repeats
 
 BINS = (26, 51, 101, 201, 401)
 """Numbers of bins on offer, where nobody names others."""
@@ -70,8 +70,7 @@ def count_column(
     engine: str = "polars",
     engine_address: str | None = None,
 ) -> Counted:
-    """Count one column on all grids in one pass. (Bounds left out take another pass before, and a warning; so does a
-    column that is called like a name for each person.)"""
+    """Count one column on all grids in one pass. (Bounds left out take another pass before, and a warning.)"""
     check(1 <= len(bins) <= MOST_CHOICES, "bins", f"at most {MOST_CHOICES} numbers", list(bins))
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
         warnings.simplefilter("always", EquinoiseWarning)
@@ -81,7 +80,7 @@ def count_column(
         first = grid.axis
         axes = [Axis.padded(first.name, first.low, first.high, bins=number) for number in sorted(set(bins))]
         histograms = counting.count_each(rows, axes, missing=missing, outside=outside)
-        warn_of_units(data, rows.columns, reader)
+        warn_of_repeats(data, rows.columns)
     said = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     if histograms[0].people == 0:
         raise BadInput(f"Column {first.name!r} has 0 usable values, and at least one person is needed.")
