@@ -29,7 +29,7 @@ from equinoise.rows import FIELD, renamed
 from equinoise.sources import Files, find_files
 
 STRETCHES, ROWS_EACH, BYTES_EACH = 8, 2**15, 2**21
-MOST_COLUMNS = 20
+MOST_COLUMNS, MOST_LAZY, MOST_GLANCES = 8, 20, 50
 
 LEAST_NAMES = 100
 MOST_ROWS_EACH = 20
@@ -111,23 +111,37 @@ def _looked_at(data: Any, columns: Sequence[str]) -> Iterator[tuple[str, pl.Seri
     with suppress(Exception):  # engines have classes of their own for what they cannot do, and nobody asked for this
         files = isinstance(data, str | Path)
         some = _of_files(find_files(Path(data))) if files else _of_frame(named_frame(data), columns)
-        for name in _candidates(some.types, columns):
+        found = 0
+        for name in _candidates(some.types, columns)[:MOST_GLANCES]:
             values = None
             with suppress(Exception):
-                found = pl.concat(some.read(name)).alias("names")  # polars takes some names for patterns
-                values = _names(found, some.from_text)
+                if called_like_a_name(name) or _may_be_names(some.values(name, FEW_ROWS)):
+                    values = some.values(name)
             if values is not None:
                 yield name, values, some.all_rows
+                found += 1
+            if found == MOST_COLUMNS:
+                return
+
+
+def _may_be_names(few: pl.Series) -> bool:
+    """Whether the first rows are worth a further look: no categories, and no texts by the gigabyte."""
+    return few.n_unique() * MOST_ROWS_EACH >= len(few) and not (few.dtype == pl.String and _is_long(few.drop_nulls()))
 
 
 @dataclass(frozen=True)
 class _Some:
-    """Some rows: what types their columns have, and what reads one of these, in pieces."""
+    """Some rows: what types their columns have, and what reads one of these, or its first rows, in pieces."""
 
     types: Mapping[str, Any]
-    read: Callable[[str], list[pl.Series]]
+    read: Callable[[str, int | None], list[pl.Series]]
     all_rows: bool
     from_text: bool = False
+
+    def values(self, name: str, first: int | None = None) -> pl.Series:
+        """A column, or its first rows."""
+        found = pl.concat(self.read(name, first)).alias("names")  # polars takes some names for patterns
+        return _names(found if first is None else found.head(first), self.from_text)
 
 
 def _of_files(files: Files) -> _Some:
@@ -138,15 +152,14 @@ def _of_files(files: Files) -> _Some:
         texts = [some_text(path, files.separator, each, BYTES_EACH) for path in chosen]
         types = dict.fromkeys(header_of(files), nw.String())
         whole = all_files and all(all_rows for _, all_rows in texts)
-        return _Some(types, lambda name: [text[name] for text, _ in texts], whole, from_text=True)
+        return _Some(types, lambda name, first: [text[name] for text, _ in texts], whole, from_text=True)
     scans = [pl.scan_parquet(path, glob=False) for path in chosen]
     sizes = [int(scan.select(pl.len()).collect().item()) for scan in scans]
 
-    def read(name: str) -> list[pl.Series]:
+    def read(name: str, first: int | None) -> list[pl.Series]:
         kept = [scan.select(selectors.by_name(name)) for scan in scans]
-        few = kept[0].head(FEW_ROWS).collect().to_series().alias("few")
-        if few.dtype == pl.String and _is_long(few.drop_nulls()):  # so that no texts are read by the gigabyte
-            return [few.clear()]
+        if first is not None:
+            return [kept[0].head(first).collect().to_series()]
         places = [(scan, *place) for scan, size in zip(kept, sizes, strict=True) for place in _stretches(size, each)]
         return [scan.slice(begin, rows).collect().to_series() for scan, begin, rows in places]
 
@@ -159,15 +172,16 @@ def _of_frame(frame: Any, columns: Sequence[str]) -> _Some:
     types = frame.collect_schema()
     if isinstance(frame, nw.LazyFrame):
         most, place = STRETCHES * ROWS_EACH, {name: f"{FIELD} {i}" for i, name in enumerate(types)}
-        fields = [_short(nw.col(place[name]), types[name]) for name in _candidates(types, columns)]
-        first = renamed(frame, list(types), place).select(*fields).head(most).collect()
-        return _Some(types, lambda name: [first[place[name]].to_polars()], len(first) < most)
+        fields = [_short(nw.col(place[name]), types[name]) for name in _candidates(types, columns)[:MOST_LAZY]]
+        head = renamed(frame, list(types), place).select(*fields).head(most).collect()
+        return _Some(types, lambda name, first: [head[place[name]].to_polars()], len(head) < most)
     places = _stretches(len(frame), STRETCHES)
-    return _Some(
-        types,
-        lambda name: [frame[name][begin : begin + rows].to_polars() for begin, rows in places],
-        len(frame) <= STRETCHES * ROWS_EACH,
-    )
+
+    def read(name: str, first: int | None) -> list[pl.Series]:
+        wanted = places if first is None else [(0, first)]
+        return [frame[name][begin : begin + rows].to_polars() for begin, rows in wanted]
+
+    return _Some(types, read, len(frame) <= STRETCHES * ROWS_EACH)
 
 
 def _short(field: nw.Expr, dtype: Any) -> nw.Expr:
@@ -175,11 +189,11 @@ def _short(field: nw.Expr, dtype: Any) -> nw.Expr:
 
 
 def _candidates(types: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
-    """Columns of whole numbers or text, and those that are called like a name; a bounded number of them."""
+    """Columns of whole numbers or text, after those that are called like a name."""
     others = {name: dtype for name, dtype in types.items() if name not in columns and can_name(dtype)}
     called = [name for name in others if called_like_a_name(name)]
     rest = [name for name, dtype in others.items() if name not in called and not dtype.is_float()]
-    return [*called, *rest][:MOST_COLUMNS]
+    return [*called, *rest]
 
 
 def _names(values: pl.Series, from_text: bool) -> pl.Series:
