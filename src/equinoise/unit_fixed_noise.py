@@ -77,7 +77,10 @@ class UnitFixedNoise(FixedNoise):
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify(self.people, self.weights, self.weight_total, self.epsilon, sizes=self.sizes)
+        cut = [cut_up(row, size) for row, size in zip(self.weights, self.sizes.tolist(), strict=True)]
+        owners = np.repeat(np.arange(len(cut)), [len(times) for _, times in cut])
+        rows, times = (np.concatenate(parts) for parts in zip(*cut, strict=True))
+        return certify(self.people, (rows,), (self.weight_total,), self.epsilon, owners=owners, times=times)
 
     @cached_property
     def accountant(self) -> Accountant:
@@ -129,3 +132,17 @@ class UnitFixedNoise(FixedNoise):
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {**super().summary(), "rows": self.total_rows}
+
+
+def cut_up(weights: Ints, size: int) -> tuple[Ints, Ints]:
+    """Rows, and how often each, that add up to ``weights``: ``size`` in all, as alike as can be.
+
+    The certificate takes rows that have the same sum, and what is saved and drawn from are a person's rows added up.
+    How they are cut up is all the same, as only their sum enters. Of the units that are left over in every cell no row
+    gets two: they are dealt out in turn.
+    """
+    each, over = np.divmod(weights, size)
+    ends = np.cumsum(over)
+    turns = np.unique(np.append(0, ends) % size)
+    rows = each + ((turns[:, None] - (ends - over)) % size < over)
+    return rows, np.diff(turns, append=size)
