@@ -171,15 +171,22 @@ def test_certificates_refuse_what_does_not_belong_together():
     assert certify([2, 2], weights, [5], 3.0, times=[2, 1]).holds
 
 
-@given(st.lists(st.integers(-3, 2**40), min_size=1, max_size=6), st.integers(1, 2**22))
-def test_added_up_rows_are_cut_up_without_loss(weights, size):
+@given(st.lists(st.integers(-3, 2**40), min_size=1, max_size=6), st.integers(1, 2**22), st.integers(1, 2**40))
+def test_added_up_rows_are_cut_up_without_loss(weights, size, total):
     """Whatever they are, a tampered file's too: what is certified is what is drawn from."""
-    rows, times = cut_up(np.array(weights), size)
+    rows, times = cut_up(np.array(weights), size, total)
     assert (times > 0).all()
     assert sum(times.tolist()) == size
     assert [sum(t * w for t, w in zip(times.tolist(), column, strict=True)) for column in rows.T.tolist()] == weights
-    if sum(weights) % size == 0:
-        assert set(rows.sum(axis=1).tolist()) == {sum(weights) // size}
+
+
+@given(st.lists(st.integers(0, 2**62), max_size=9), st.integers(1, 2**30), st.sampled_from([10, 17, 2**32]))
+def test_added_up_rows_are_cut_up_into_rows_of_one_sum(cuts, size, total):
+    weights = np.diff(sorted([0, *(cut % (size * total + 1) for cut in cuts), size * total]))
+    rows, times = cut_up(weights, size, total)
+    assert (rows >= 0).all()
+    assert (rows.sum(axis=1) == total).all()
+    assert len(times) <= (2 if size * len(weights) <= total else size.bit_length() + 1)
 
 
 @given(people_st, st.floats(0.2, 3), st.integers(0, 99))

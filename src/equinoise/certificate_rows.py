@@ -111,6 +111,6 @@ def _times(rows: Whole, many: Whole) -> NDArray[Any]:
 def _limbs(values: NDArray[Any], bits: int) -> Iterator[tuple[int, Whole]]:
     """Whole numbers as sums of limbs of so many bits, times powers of two."""
     shift = 0
-    while values.any():
+    while (values > 0).any():
         yield shift, (values & (2**bits - 1)).astype(np.int64)
         values, shift = values >> bits, shift + bits
