@@ -9,9 +9,9 @@ import time
 
 import numpy as np
 
+from equinoise.certificate import certify
 from equinoise.counting import count_jointly, open_rows
 from equinoise.grid import Axis
-from equinoise.joint_certificate import certify_joint
 from equinoise.joint_game import JointGame
 from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.metrics import joint_metrics
@@ -45,7 +45,7 @@ def main():
             began = time.perf_counter()
             positions, scales = game.groups(solution.profile)
             people = solution.profile[positions, scales]
-            certificate = certify_joint(people, game.factors(solution.profile), game.kernel.total, epsilon)
+            certificate = certify(people, game.factors(solution.profile), game.kernel.totals, epsilon)
             seconds = time.perf_counter() - began
             p = np.zeros(game.histogram.grid.cells)
             p[game.histogram.cells] = game.counts / game.people

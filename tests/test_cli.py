@@ -153,13 +153,13 @@ def test_a_release_does_not_tell_how_many_people_there_are(run, folder):
 
 def test_a_renyi_divergence_is_called_one_wherever_it_is_told(run, folder):
     made = make(run, "--renyi", "8", "--draws", "4")
-    assert "Certified in decimals of 60 digits" in made
+    assert "Certified in floating point with a bound on its errors, close calls in decimals of 60 digits" in made
     assert "of order 8 of one draw is at most 1, between" in made
     audited = run("audit", "pay.eq")[1]
     assert "their Renyi divergence of order 8 is to stay within 1" in audited
     assert "so far 0 (Renyi divergence of order 8)." in audited
     for out, said in (
-        ("page.html", "in decimals of 60 digits"),
+        ("page.html", "close calls in decimals of 60 digits"),
         ("cost.svg", "promised (Renyi divergence of order 8)"),
     ):
         figure = ["--figure", "cost"] if out == "cost.svg" else []

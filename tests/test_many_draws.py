@@ -132,4 +132,4 @@ def test_before_anything_is_released_nothing_was_spent():
 
 def test_a_huge_order_is_a_verdict_and_no_error():
     rows = np.array([[4, 12, 0], [0, 8, 8]])
-    assert not certify([1, 299], rows, 16, 1000.0, order=10_000.0).holds
+    assert not certify([1, 299], (rows,), (16,), 1000.0, order=10_000.0).holds

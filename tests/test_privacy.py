@@ -76,7 +76,7 @@ def test_other_conditions_play_to_an_equilibrium_that_the_certificate_agrees_wit
     for profile in (start, last.profile):
         cells, scales = game.groups(profile)
         weights = game.kernel.weights[scales, cells]
-        held = certify(profile[cells, scales], weights, game.kernel.total, epsilon, game.delta, game.order).holds
+        held = certify(profile[cells, scales], (weights,), (game.kernel.total,), epsilon, game.delta, game.order).holds
         if game.payoff(profile).protected == game.people:
             assert held
         elif held:  # only the margin between the two can tell them apart

@@ -17,8 +17,10 @@ from equinoise.game import Game
 from equinoise.grid import Axis, Grid, Histogram
 from equinoise.noise import make_kernel
 from equinoise.privacy import MARGIN, Condition, losses
+from equinoise.solvers import Solution
 from equinoise.solvers.best_response import best_response, rounds
 from equinoise.solvers.unit_starts import mend, unit_starts
+from equinoise.unit_fixed_noise import UnitFixedNoise, cut_up
 from equinoise.unit_game import UnitGame
 from equinoise.units import UnitHistogram, gather, middle_rows
 
@@ -108,18 +110,29 @@ def plainly(game, profile):
     return found
 
 
+def certified(game, profile, *promise):
+    """The certificate, given the kernel rows of every bag's cells."""
+    numbers, scales = game.groups(profile)
+    entries = [
+        (owner, scale, cell, times)
+        for owner, (number, scale) in enumerate(zip(numbers.tolist(), scales.tolist(), strict=True))
+        for cell, times in game.histogram.bags[number]
+    ]
+    owners, chosen, cells, times = np.array(entries).T
+    rows, people = game.kernel.weights[chosen, cells], profile[numbers, scales]
+    return certify(people, (rows,), (game.kernel.total,), *promise, owners=owners, times=times)
+
+
 @given(people_st, st.floats(0.2, 3), st.integers(0, 99))
 @settings(deadline=None)
 def test_losses_and_certificate_remove_all_of_a_persons_rows(people, epsilon, seed):
     game = game_of(people, epsilon)
     profile = profile_of(game, np.random.default_rng(seed))
-    numbers, scales = game.groups(profile)
     plain = plainly(game, profile)
     np.testing.assert_allclose(game.losses(profile), [loss for loss, _ in plain], rtol=1e-6)
     bound = exp_lower_bound(epsilon)
     fine = all(p <= bound * q and q <= bound * p for _, pairs in plain for p, q in pairs)
-    sizes = game.histogram.sizes[numbers]
-    certificate = certify(profile[numbers, scales], game.weights(profile), game.kernel.total, epsilon, sizes=sizes)
+    certificate = certified(game, profile, epsilon)
     assert certificate.holds == fine
     if game.payoff(profile).protected == game.people:
         assert fine
@@ -132,17 +145,14 @@ def test_the_approximate_certificate_removes_them_too(delta):
     people = [[0, 0, 1], [1], [1, 2], [2], [5], [3, 3], [2]]
     game = game_of(people, 0.5)
     profile = profile_of(game, np.random.default_rng(3))
-    numbers, scales = game.groups(profile)
     bound, fine = exp_lower_bound(0.5), True
     for _, pairs in plainly(game, profile):
         total = Fraction(int(game.kernel.total))
         forth = sum(max(p - bound * q, 0) for p, q in pairs) / total
         back = sum(max(q - bound * p, 0) for p, q in pairs) / total
         fine &= max(forth, back) <= Fraction(delta)
-    sizes = game.histogram.sizes[numbers]
-    given = profile[numbers, scales], game.weights(profile), game.kernel.total, 0.5
-    assert certify(*given, delta, sizes=sizes).holds == fine
-    assert certify(*given, 0.0, 2.0, sizes=sizes).holds == (
+    assert certified(game, profile, 0.5, delta).holds == fine
+    assert certified(game, profile, 0.5, 0.0, 2.0).holds == (
         max(renyi(pairs, 2.0, int(game.kernel.total)) for _, pairs in plainly(game, profile)) <= 0.5
     )
 
@@ -154,11 +164,39 @@ def renyi(pairs, order, total):
 
 
 def test_certificates_refuse_what_does_not_belong_together():
-    weights = np.array([[6, 4], [1, 4]])
-    assert "rows for each group" in str(certify([2, 2], weights, 5, 1.0, sizes=[2]).failure)
-    assert "rows for each group" in str(certify([2, 2], weights, 5, 1.0, sizes=[2, 0]).failure)
-    assert "do not sum" in str(certify([2, 2], weights, 5, 1.0, sizes=[1, 1]).failure)
-    assert certify([2, 2], weights, 5, 3.0, sizes=[2, 1]).holds
+    weights = (np.array([[3, 2], [1, 4]]),)
+    assert "rows, for each entry" in str(certify([2, 2], weights, [5], 1.0, times=[2]).failure)
+    assert "rows, for each entry" in str(certify([2, 2], weights, [5], 1.0, times=[2, 0]).failure)
+    assert "do not sum" in str(certify([2, 2], weights, [10], 1.0, times=[2, 1]).failure)
+    assert certify([2, 2], weights, [5], 3.0, times=[2, 1]).holds
+
+
+@given(st.lists(st.integers(-3, 2**40), min_size=1, max_size=6), st.integers(1, 2**22), st.integers(1, 2**40))
+def test_added_up_rows_are_cut_up_without_loss(weights, size, total):
+    """Whatever they are, a tampered file's too: what is certified is what is drawn from."""
+    rows, times = cut_up(np.array(weights), size, total)
+    assert (times > 0).all()
+    assert sum(times.tolist()) == size
+    assert [sum(t * w for t, w in zip(times.tolist(), column, strict=True)) for column in rows.T.tolist()] == weights
+
+
+@given(st.lists(st.integers(0, 2**62), max_size=9), st.integers(1, 2**30), st.sampled_from([10, 17, 2**32]))
+def test_added_up_rows_are_cut_up_into_rows_of_one_sum(cuts, size, total):
+    weights = np.diff(sorted([0, *(cut % (size * total + 1) for cut in cuts), size * total]))
+    rows, times = cut_up(weights, size, total)
+    assert (rows >= 0).all()
+    assert (rows.sum(axis=1) == total).all()
+    assert len(times) <= (2 if size * len(weights) <= total else size.bit_length() + 1)
+
+
+@given(people_st, st.floats(0.2, 3), st.integers(0, 99))
+def test_a_mechanisms_certificate_is_that_of_the_rows_it_was_added_up_from(people, epsilon, seed):
+    game = game_of(people, epsilon)
+    profile = profile_of(game, np.random.default_rng(seed))
+    made = UnitFixedNoise.unchecked(
+        Solution(game, profile, "best-response", False, 0, 0.0, 0.0), settings={"unit": "who"}
+    )
+    assert made.certificate() == certified(game, profile, epsilon)
 
 
 @given(st.integers(2, 10**6), st.floats(0.01, 5), st.integers(1, 50))

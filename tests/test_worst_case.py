@@ -14,8 +14,9 @@ import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, WorstCase
 from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.audit import audit
-from equinoise.certificate import certify_bounded_range, exp_lower_bound
+from equinoise.certificate import exp_lower_bound
 from equinoise.draws import draw_weighted
+from equinoise.monotone_certificate import certify_bounded_range
 from tests.saved_files import forge
 
 BOUNDS = (163, 226)

@@ -246,6 +246,6 @@ def _same_axis(mechanism: JointFixedNoise, number: int) -> bool:
     for index in np.unique(mechanism.scale_indices).tolist():
         here = mechanism.scale_indices == index
         mass = noise_mass(mechanism.noise, mechanism.scales[index][number], rows.shape[1])[bins[here]]
-        if (np.abs(rows[here] - mass * int(rows[0].sum())) > 1.001).any():
+        if (np.abs(rows[here] - mass * mechanism.totals[number]) > 1.001).any():
             return False
     return True

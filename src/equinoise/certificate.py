@@ -1,11 +1,13 @@
-"""The exact check of what is promised: whole numbers only, in both directions, for everyone and every cell.
+"""The exact check of what is promised: in whole numbers, in both directions, for everyone and every cell.
 
-This module shares no arithmetic with the game or the solvers. It sees nothing but a mechanism's integers: for
-each group of interchangeable people, how many there are and the weights of the cells they come out in.
+It shares no arithmetic with the game or the solvers, and imports nothing of the package but its own rows. It sees
+nothing but a mechanism's integers: for each group of interchangeable people, how many there are and the weights of the
+cells that their rows come out in.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
@@ -15,10 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from equinoise.certificate_rows import MOST, Rows, Whole
+
 _BITS = 128
 _CAP = 64
 _MOST_ORDER = 10_000
-_LEAST_MONOTONE = 1e-4
+_MOST_CELLS = 2**24
+_CLOSE = 1e-7
 
 DIGITS = 60
 """Of the decimals in which logarithms are worked out."""
@@ -37,6 +42,12 @@ class Certificate:
     failure: str | None = None
     delta: float = 0.0
     order: float | None = None
+
+    @property
+    def how(self) -> str:
+        """What it was worked out in."""
+        renyi = f"floating point with a bound on its errors, close calls in decimals of {DIGITS} digits"
+        return "whole numbers" if self.order is None else renyi
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON shows them."""
@@ -79,205 +90,211 @@ def _down(value: Fraction) -> Fraction:
 
 
 def certify(
-    people: Sequence[int] | NDArray[np.int64],
-    weights: NDArray[np.int64],
-    total: int,
+    people: Sequence[int] | Whole,
+    factors: Sequence[Whole],
+    totals: Sequence[int],
     epsilon: float,
     delta: float = 0.0,
     order: float | None = None,
-    sizes: Sequence[int] | NDArray[np.int64] | None = None,
+    *,
+    owners: Sequence[int] | Whole | None = None,
+    times: Sequence[int] | Whole | None = None,
 ) -> Certificate:
-    """Check a mechanism given as groups: people[g] persons whose weights over the cells are weights[g].
+    """Check a mechanism given as groups of interchangeable people, people[g] of them in group g, and their entries.
 
-    Let S[x] be everyone's weights added up and N the number of people. A person with weight W in cell x has
-    probability P = S/(N T) there, and without them Q = (S - W)/((N - 1) T), T being every row's total. With E = p/q at
-    most e^epsilon, P and Q are within a factor E of each other exactly when
+    An entry e is a cell that ``times[e]`` rows of each person of group ``owners[e]`` are in; left out, everyone has one
+    entry and one row in it. Entries ascend by group. The weights of the cells that such a row comes out in are the
+    products over the axes d of factors[d][e], whose every row sums to totals[d]; cells are numbered with the last axis
+    fastest. One column is one axis.
 
-        N p (S - W) >= (N - 1) q S   and   (N - 1) p S >= N q (S - W).
+    A person's m rows have the weights W in all, everyone's R rows have S, and T is the product of the totals. A draw
+    has probability P = S/(R T) of a cell with that person and Q = (S - W)/((R - m) T) without, when all of their rows
+    are gone. With E = p/q at most e^epsilon, P and Q are within a factor E of each other exactly when
 
-    The first fails most easily for the largest W in a cell, the second for the smallest: checking those two checks
-    every group. With a ``delta`` or a Renyi ``order`` (see :func:`_approximate` and :func:`_renyi`), the groups that
-    fail this are looked at one by one: those that do not are within either, too.
+        R p (S - W) >= (R - m) q S   and   (R - m) p S >= R q (S - W).
 
-    With ``sizes``, a person of group g has sizes[g] rows, whose weights are added up in weights[g]. N then counts rows,
-    N - 1 becomes N - sizes[g], for without that person all of theirs are gone, and groups of one size are checked
-    together.
+    For every m these are two limits on W in each cell, whole numbers that everyone with m rows is held against. Who is
+    within them is within a ``delta`` or a Renyi ``order``, too; those who are not are looked at one by one, see
+    :func:`_approximate` and :func:`_renyi`.
     """
-    counts = [int(n) for n in people]
-    many = [1] * len(counts) if sizes is None else [int(m) for m in sizes]
-    rows = np.asarray(weights)
-    bound = exp_lower_bound(epsilon) if 0 < epsilon < float("inf") else Fraction(1)
-    everyone, cells = sum(counts), rows.shape[1] if rows.ndim == 2 else 0
+    axes, counts = [np.asarray(axis) for axis in factors], np.atleast_1d(people)
+    cells = math.prod(axis.shape[1] if axis.ndim == 2 else 0 for axis in axes)
+    entries = len(axes[0]) if axes and axes[0].ndim == 2 else 0
+    whose = np.arange(entries) if owners is None else np.atleast_1d(owners)
+    often = np.ones(entries, dtype=np.int64) if times is None else np.atleast_1d(times)
+    bound = exp_lower_bound(epsilon) if 0 < epsilon < math.inf else Fraction(1)
 
     def verdict(failure: str | None) -> Certificate:
+        everyone = sum(counts.tolist()) if _whole(counts, len(counts)) else 0
         return Certificate(failure is None, epsilon, bound, everyone, len(counts), cells, failure, delta, order)
 
-    if not 0 < epsilon < float("inf"):
-        return verdict("epsilon is not a positive, finite number")
-    if not 0 <= delta < 1 or (order is not None and not 1 < order <= _MOST_ORDER):
-        return verdict(f"delta is not from 0 to below 1, or the order is not above 1 and at most {_MOST_ORDER}")
-    if rows.ndim != 2 or cells == 0 or len(rows) != len(counts) or not np.issubdtype(rows.dtype, np.integer):
-        return verdict("the weights are not one row of whole numbers for each group")
-    if everyone < 2 or min(counts) < 1:
-        return verdict("there are fewer than two people, or an empty group")
-    if len(many) != len(counts) or min(many) < 1:
-        return verdict("there is not a positive number of rows for each group")
-    if rows.min() < 0 or any(sum(row) != total * m for row, m in zip(rows.tolist(), many, strict=True)):
-        return verdict(f"the weights of a group are negative or do not sum to {total} for every row")
-    sums, in_all = [0] * cells, sum(n * m for n, m in zip(counts, many, strict=True))
-    for count, row in zip(counts, rows.tolist(), strict=True):
-        sums = [s + count * w for s, w in zip(sums, row, strict=True)]
-    failures = (_pure(rows[np.array(many) == m], sums, in_all, bound, m) for m in sorted(set(many)))
-    failure = next((found for found in failures if found is not None), None)
-    if failure is None or (delta == 0 and order is None):
+    failure = _bad_promise(epsilon, delta, order) or _bad_people(counts, whose, often, axes, cells)
+    failure = failure or _bad_weights(axes, totals)
+    if failure is not None:
         return verdict(failure)
-    for group, (row, m) in enumerate(zip(rows.tolist(), many, strict=True)):
-        if _pure(rows[group : group + 1], sums, in_all, bound, m) is None:
-            continue
-        if order is None and not _approximate(row, sums, in_all, total, bound, Fraction(delta), m):
-            return verdict(f"for the people of group {group}, e^epsilon is exceeded with more probability than delta")
-        if order is not None and not _renyi(row, sums, in_all, order, epsilon, m):
-            return verdict(f"for the people of group {group}, the Renyi divergence is above epsilon")
-    return verdict(None)
+    total = math.prod(int(total) for total in totals)
+    rows = Rows(counts.tolist(), whose.tolist(), often.tolist(), [axis.astype(np.int64) for axis in axes])
+    if rows.in_all > MOST or max(rows.sizes) * total > MOST:
+        return verdict(f"there are too many rows, or the weights of a person add up to more than {MOST}")
+    return verdict(_failure(rows, total, bound, epsilon, delta, order))
 
 
-def _pure(rows: NDArray[np.int64], sums: list[int], everyone: int, bound: Fraction, gone: int = 1) -> str | None:
-    """What is wrong with the bound on every cell's ratio, for any of the rows; None if nothing is."""
-    return first_failure(sums, rows.max(axis=0).tolist(), rows.min(axis=0).tolist(), everyone, bound, gone)
+def _whole(values: NDArray[Any], length: int) -> bool:
+    """Whether these are so many whole numbers."""
+    return values.shape == (length,) and (length == 0 or np.issubdtype(values.dtype, np.integer))
 
 
-def first_failure(
-    sums: list[int], most: list[int], least: list[int], everyone: int, bound: Fraction, gone: int = 1
-) -> str | None:
-    """The same, given the largest and the smallest weight of every cell; ``gone`` rows are a person's."""
-    p, q = bound.numerator, bound.denominator
-    for x, (s, high, low) in enumerate(zip(sums, most, least, strict=True)):
-        if everyone * p * (s - high) < (everyone - gone) * q * s:
-            return f"with someone, cell {x} is more than e^epsilon times as likely as without them"
-        if (everyone - gone) * p * s < everyone * q * (s - low):
-            return f"without someone, cell {x} is more than e^epsilon times as likely as with them"
+def _bad_promise(epsilon: float, delta: float, order: float | None) -> str | None:
+    """What is wrong with what is promised; None if nothing is."""
+    if not 0 < epsilon < math.inf:
+        return "epsilon is not a positive, finite number"
+    if not 0 <= delta < 1 or (order is not None and not 1 < order <= _MOST_ORDER):
+        return f"delta is not from 0 to below 1, or the order is not above 1 and at most {_MOST_ORDER}"
     return None
 
 
+def _bad_people(
+    counts: NDArray[Any], whose: NDArray[Any], often: NDArray[Any], axes: list[NDArray[Any]], cells: int
+) -> str | None:
+    """What is wrong with the shapes, or with who has how many rows where."""
+    entries = len(axes[0]) if axes and axes[0].ndim == 2 else 0
+    if not axes or not all(
+        axis.ndim == 2 and len(axis) == entries and np.issubdtype(axis.dtype, np.integer) for axis in axes
+    ):
+        return "the weights are not one row of whole numbers for each entry and axis"
+    if not 0 < cells <= _MOST_CELLS:
+        return f"there are no cells, or more than {_MOST_CELLS}"
+    if not _whole(counts, len(counts)) or sum(counts.tolist()) < 2 or counts.min() < 1:
+        return "there are fewer than two people, or an empty group, or people that are not counted in whole numbers"
+    if not _whole(often, entries) or not _whole(whose, entries) or entries == 0 or often.min() < 1:
+        return "there is not one group, and a positive number of rows, for each entry"
+    if sorted(set(whose.tolist())) != list(range(len(counts))) or (whose[1:] < whose[:-1]).any():
+        return "the entries are not one row of weights, or more, for each group in turn"
+    return None
+
+
+def _bad_weights(axes: list[NDArray[Any]], totals: Sequence[int]) -> str | None:
+    """What is wrong with the weights themselves, added up in unbounded integers."""
+    if len(totals) != len(axes) or not all(isinstance(total, int | np.integer) and total > 0 for total in totals):
+        return "there is not a total, a positive whole number, for each axis"
+    for axis, total in zip(axes, totals, strict=True):
+        if axis.min() < 0 or any(sum(row.tolist()) != total for row in axis):
+            return f"the weights of a row are negative or do not sum to {total}"
+    return None
+
+
+@dataclass(frozen=True)
+class _Removal:
+    """One person taken out: S and their W over the cells, R and their m rows, and T."""
+
+    sums: NDArray[Any]
+    row: Whole
+    in_all: int
+    gone: int
+    total: int
+
+
+def _failure(rows: Rows, total: int, bound: Fraction, epsilon: float, delta: float, order: float | None) -> str | None:
+    """What is wrong for anyone; None if nothing is. Groups of one m come together, so that few limits are kept."""
+    sums, now = rows.sums(), 0
+    most = least = np.zeros(len(sums), dtype=np.int64)
+    for group, row in rows.each(sorted(range(len(rows.sizes)), key=rows.sizes.__getitem__)):
+        gone = rows.sizes[group]
+        if gone != now:
+            now, (most, least) = gone, _limits(sums, rows.in_all, gone, bound)
+        over, under = row > most, row < least
+        if not over.any() and not under.any():
+            continue
+        removal = _Removal(sums, row, rows.in_all, gone, total)
+        if order is not None:
+            if not _renyi(removal, order, epsilon):
+                return f"for the people of group {group}, the Renyi divergence is above epsilon"
+        elif delta > 0:
+            if not _approximate(removal, over, under, bound, Fraction(delta)):
+                return f"for the people of group {group}, e^epsilon is exceeded with more probability than delta"
+        else:
+            cell = int(np.argmax(over | under))
+            one, other = ("with", "without") if over[cell] else ("without", "with")
+            return f"{one} someone, cell {cell} is more than e^epsilon times as likely as {other} them"
+    return None
+
+
+def _limits(sums: NDArray[Any], in_all: int, gone: int, bound: Fraction) -> tuple[Whole, Whole]:
+    """The largest and the smallest W that the two conditions allow someone with m rows, cell by cell.
+
+    They say W <= (R p - (R - m) q) S / (R p) and S - W <= (R - m) p S / (R q); as W is whole, so may the right sides
+    be, rounded down. No W is above 2^62.
+    """
+    p, q, rest = bound.numerator, bound.denominator, in_all - gone
+    most = sums * (in_all * p - rest * q) // (in_all * p)
+    least = sums - sums * (rest * p) // (in_all * q)
+    return np.minimum(most, MOST).astype(np.int64), np.clip(least, 0, MOST + 1).astype(np.int64)
+
+
 def _approximate(
-    row: list[int], sums: list[int], everyone: int, total: int, bound: Fraction, delta: Fraction, gone: int = 1
+    removal: _Removal, over: NDArray[np.bool_], under: NDArray[np.bool_], bound: Fraction, delta: Fraction
 ) -> bool:
     """Whether the sums over cells of max(0, P - E Q) and of max(0, Q - E P) are at most delta, in whole numbers.
 
-    Times N (N - 1) q T these are sums of max(0, (N - 1) q S - N p (S - W)) and of max(0, N q (S - W) - (N - 1) p S). A
-    smaller E makes both larger, so E below e^epsilon is on the safe side.
+    P exceeds E Q where W is ``over`` its limit, and Q exceeds E P where it is ``under``. Times R (R - m) q T the
+    excesses are (R - m) q S - R p (S - W) and R q (S - W) - (R - m) p S, here added up over those cells. A smaller E
+    makes both larger, so E below e^epsilon is on the safe side.
     """
-    p, q, rest = bound.numerator, bound.denominator, everyone - gone
-    forth = sum(max(0, rest * q * s - everyone * p * (s - w)) for s, w in zip(sums, row, strict=True))
-    back = sum(max(0, everyone * q * (s - w) - rest * p * s) for s, w in zip(sums, row, strict=True))
-    return max(forth, back) * delta.denominator <= delta.numerator * everyone * rest * q * total
+    p, q, everyone, rest = bound.numerator, bound.denominator, removal.in_all, removal.in_all - removal.gone
+    with_them, without = (
+        (sum(removal.sums[cells].tolist()), sum((removal.sums[cells] - removal.row[cells]).tolist()))
+        for cells in (over, under)
+    )
+    forth = rest * q * with_them[0] - everyone * p * with_them[1]
+    back = everyone * q * without[1] - rest * p * without[0]
+    return bool(max(forth, back) * delta.denominator <= delta.numerator * everyone * rest * q * removal.total)
 
 
-def _renyi(row: list[int], sums: list[int], everyone: int, order: float, epsilon: float, gone: int = 1) -> bool:
+def _renyi(removal: _Removal, order: float, epsilon: float) -> bool:
     """Whether ln(sum of P^a Q^(1-a)) / (a - 1) is at most epsilon, and so with P and Q swapped.
 
-    In decimals of 60 digits, whose ln and exp are correctly rounded. T cancels. Each logarithm is below 200 and off by
-    less than 1e-57, the order at most 10^4; so each exponent is off by less than 1e-52, and each term, and their sum,
-    by less than a factor 1 + 1e-50. A factor 1 + 1e-45 to spare on either side is more than that.
+    Floating point decides, unless it is close: then :func:`_renyi_in_decimals` does. S and S - W are exact, at most
+    2^124, and rounded once; so ln P and ln Q are made of logarithms below 180 in all. If log and exp are right to a
+    relative 2^-48, which leaves them 32 times what rounding needs, each is off by less than 1e-12, each exponent, the
+    order being at most 10^4, by less than 3e-8, and the logarithm of a sum of up to 2^24 terms by less than 4e-8. So
+    closer than 1e-7 is close.
+    """
+    seen = removal.sums > 0
+    sums = removal.sums[seen]
+    rest = sums - removal.row[seen]
+    if not rest.all():
+        return False  # a cell that nobody else comes out in
+    scale = math.log(removal.total)
+    p = np.log(sums.astype(np.float64)) - (math.log(removal.in_all) + scale)
+    q = np.log(rest.astype(np.float64)) - (math.log(removal.in_all - removal.gone) + scale)
+    above = float(order) - 1
+    limit = above * float(epsilon)
+    found = max(_log_sum(p + above * (p - q)), _log_sum(q + above * (q - p)))
+    if abs(found - limit) > _CLOSE:
+        return found < limit
+    return _renyi_in_decimals(sums.tolist(), rest.tolist(), removal, order, epsilon)
+
+
+def _log_sum(exponents: NDArray[np.float64]) -> float:
+    """The logarithm of the sum of e^exponents, however large they are."""
+    largest = float(exponents.max())
+    return largest + math.log(float(np.exp(exponents - largest).sum()))
+
+
+def _renyi_in_decimals(sums: list[int], rest: list[int], removal: _Removal, order: float, epsilon: float) -> bool:
+    """The same in decimals of 60 digits, whose ln and exp are correctly rounded.
+
+    Each logarithm is below 200 and off by less than 1e-57, the order at most 10^4; so each exponent is off by less than
+    1e-52, each term, and their sum, by less than a factor 1 + 1e-50, and its logarithm by less than 1e-49. That leaves
+    1e-45 to spare.
     """
     with localcontext(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
-        a, spare = Decimal(order), Decimal(10) ** -45
-        limit = ((a - 1) * Decimal(epsilon)).exp() * (1 - spare)
-        with_them, without = Decimal(everyone).ln(), Decimal(everyone - gone).ln()
+        a = Decimal(order)
+        with_them = Decimal(removal.in_all * removal.total).ln()
+        without = Decimal((removal.in_all - removal.gone) * removal.total).ln()
         forth = back = Decimal(0)
-        for s, w in zip(sums, row, strict=True):
-            if s == 0:
-                continue
-            if s == w:
-                return False
-            p, q = Decimal(s).ln() - with_them, Decimal(s - w).ln() - without
+        for s, r in zip(sums, rest, strict=True):
+            p, q = Decimal(s).ln() - with_them, Decimal(r).ln() - without
             forth += (a * p + (1 - a) * q).exp()
             back += (a * q + (1 - a) * p).exp()
-        scale = Decimal(sum(row) // gone)  # P and Q were T times too large
-        return max(forth, back) / scale * (1 + spare) <= limit
-
-
-def certify_monotone(
-    counts: Sequence[int],
-    weights: Sequence[int],
-    epsilon: float,
-    *,
-    unit: int,
-    near: Sequence[int],
-    cap: int,
-    floors: Sequence[int],
-    factor: int,
-) -> Certificate:
-    """Check monotone weights for every dataset: properties of the public numbers, and that the weights are theirs.
-
-    With E = factor / 2^40 and h = 2^-42 it is enough that near[d] <= unit, that nothing is negative, that
-
-        E (1 + h) (1 + 1/floor) <= (1/(1 + h) - 1/floor) p/q,   p/q at most e^epsilon,
-
-    for the least floor, and that E^(2^20) exceeds F/floor for any dataset of up to 2^62 people; ln E >= (E - 1)/E
-    shows that.
-
-    That the weights are those of this histogram is checked by working them out again, group by group.
-    """
-    bound = exp_lower_bound(epsilon) if 0 < epsilon < float("inf") else Fraction(1)
-    people = [int(n) for n in counts]
-
-    def verdict(failure: str | None) -> Certificate:
-        return Certificate(failure is None, epsilon, bound, sum(people), len(people), len(people), failure)
-
-    if not _LEAST_MONOTONE <= epsilon < float("inf"):
-        return verdict(f"epsilon is not a finite number of at least {_LEAST_MONOTONE}")
-    together = len(floors) == len(weights) == len(people) > 0 and 0 < len(near) <= len(people)
-    if not together or min(people) < 0 or sum(people) >= 2**62:
-        return verdict("the counts, the weights and the rule do not belong together")
-    whole = [*near, *floors, *weights, unit, cap, factor]
-    if not all(isinstance(number, int) for number in whole) or max(whole).bit_length() > 4096 or factor <= 2**40:
-        return verdict("the rule or the weights are no whole numbers of a possible size, or nothing grows")
-    if near[0] != unit or min(near) < 0 or max(near) > unit or cap < 0 or min(floors) < 1 or unit < 1:
-        return verdict("the rule is not one of monotone weights")
-    growth, h, least = Fraction(factor, 2**40), Fraction(1, 2**42), Fraction(1, min(floors))
-    largest = (2**62 * unit + cap + max(floors)) // min(floors) + 2
-    few_steps = 2**20 * (growth - 1) >= growth * largest.bit_length()
-    if not few_steps or growth * (1 + h) * (1 + least) > (1 / (1 + h) - least) * bound:
-        return verdict("the rule lets one person change the weights by more than e^epsilon")
-    for x in range(len(people)):
-        if _monotone_weight(people, x, near, cap, floors[x], factor) != weights[x]:
-            return verdict(f"the weight of cell {x} is not the rule's")
-    return verdict(None)
-
-
-def _monotone_weight(people: list[int], x: int, near: Sequence[int], cap: int, floor: int, factor: int) -> int:
-    """min over j of e[j] F, where the j people who matter most are gone, whole cells at a time; rounded down."""
-    reach = range(max(0, x - len(near) + 1), min(len(people), x + len(near)))
-    others = sorted((-near[abs(z - x)], people[z]) for z in reach if z != x and people[z] > 0)
-    power, tail = 1 << 64, sum(-w * n for w, n in others)
-    best = power * (near[0] * people[x] + floor + min(cap, tail))
-    for w, n in [(0, people[x]), *others]:
-        tail += w * n
-        for _ in range(n):
-            if power * floor >= best:
-                return best >> 64
-            power = power * factor >> 40
-        best = min(best, power * (floor + min(cap, tail)))
-    return best >> 64
-
-
-def certify_bounded_range(epsilon: float, draws: int, total: float, delta: float, order: float) -> bool:
-    """Whether draws whose log-ratios have a range of epsilon each cost at most ``total`` together, except with delta.
-
-    Either they add up to no more, in fractions; or each is rho-zCDP with rho = epsilon^2/8, so that D of them have a
-    Renyi divergence of at most a D rho for the ``order`` a > 1 (any will do), and
-
-        a D rho + (ln(1/delta) + (a - 1) ln(1 - 1/a) - ln a) / (a - 1) <= total,
-
-    in decimals of 60 digits, whose logarithms are correctly rounded; 1e-45 is more than the few roundings can hide.
-    """
-    if not (0 < epsilon < float("inf") and 0 < total < float("inf") and 0 < delta < 1 and draws >= 1 and order > 1):
-        return False
-    if draws * Fraction(epsilon) <= Fraction(total):
-        return True
-    with localcontext(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
-        a, log = Decimal(order), -Decimal(delta).ln()
-        renyi = a * draws * Decimal(epsilon) ** 2 / 8
-        found = renyi + (log + (a - 1) * (1 - 1 / a).ln() - a.ln()) / (a - 1)
-        return found + Decimal(10) ** -45 * (1 + renyi) <= Decimal(total)
+        return max(forth, back).ln() + Decimal(10) ** -45 <= (a - 1) * Decimal(epsilon)

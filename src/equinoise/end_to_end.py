@@ -198,7 +198,7 @@ def certified(solution: Solution) -> bool:
     game = solution.game
     cells, scales = game.groups(solution.profile)
     people, weights = solution.profile[cells, scales], game.kernel.weights[scales, cells]
-    return certify(people, weights, game.kernel.total, game.epsilon, game.delta, game.order).holds
+    return certify(people, (weights,), (game.kernel.total,), game.epsilon, game.delta, game.order).holds
 
 
 def output_of(solution: Solution) -> Output:

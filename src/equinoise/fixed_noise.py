@@ -151,7 +151,7 @@ class FixedNoise(Mechanism):
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify(self.people, self.weights, self.weight_total, self.epsilon, self.delta, self.order)
+        return certify(self.people, (self.weights,), (self.weight_total,), self.epsilon, self.delta, self.order)
 
     @cached_property
     def accountant(self) -> Accountant:

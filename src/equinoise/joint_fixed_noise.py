@@ -11,15 +11,14 @@ import numpy as np
 
 from equinoise import baselines
 from equinoise.accounting import Accountant
-from equinoise.certificate import Certificate
+from equinoise.certificate import Certificate, certify
 from equinoise.documents import JointDocument
 from equinoise.draws import RandomBytes, draw_rows
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Ints
-from equinoise.joint_certificate import certify_joint
 from equinoise.joint_game import JointGame
 from equinoise.joint_groups import Groups, laid_out
-from equinoise.joint_noise import AxisScales
+from equinoise.joint_noise import AxisScales, weight_bits
 from equinoise.metrics import joint_metrics
 
 
@@ -45,9 +44,14 @@ class JointFixedNoise(FixedNoise):
         """Every group's rows, axis by axis."""
         return tuple(np.split(self.weights, np.cumsum(self.grid.shape)[:-1], axis=1))
 
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """What every row of an axis sums to; their product is ``weight_total``."""
+        axes = len(self.grid.shape)
+        return (2 ** weight_bits(axes),) * axes
+
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
-        totals = [int(rows[0].sum()) for rows in self.factors]  # of every row: the certificate has looked
-        return draw_rows(self.people, self.factors, totals, n, source)
+        return draw_rows(self.people, self.factors, self.totals, n, source)
 
     def _values(self, drawn: Ints) -> Floats:
         axes = enumerate(self.grid.axes)
@@ -55,7 +59,7 @@ class JointFixedNoise(FixedNoise):
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify_joint(self.people, self.factors, self.weight_total, self.epsilon)
+        return certify(self.people, self.factors, self.totals, self.epsilon)
 
     @cached_property
     def accountant(self) -> Accountant:

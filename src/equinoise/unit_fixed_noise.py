@@ -77,7 +77,11 @@ class UnitFixedNoise(FixedNoise):
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify(self.people, self.weights, self.weight_total, self.epsilon, sizes=self.sizes)
+        groups = zip(self.weights, self.sizes.tolist(), strict=True)
+        cut = [cut_up(row, size, self.weight_total) for row, size in groups]
+        owners = np.repeat(np.arange(len(cut)), [len(times) for _, times in cut])
+        rows, times = (np.concatenate(parts) for parts in zip(*cut, strict=True))
+        return certify(self.people, (rows,), (self.weight_total,), self.epsilon, owners=owners, times=times)
 
     @cached_property
     def accountant(self) -> Accountant:
@@ -129,3 +133,21 @@ class UnitFixedNoise(FixedNoise):
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {**super().summary(), "rows": self.total_rows}
+
+
+def cut_up(weights: Ints, size: int, total: int) -> tuple[Ints, Ints]:
+    """``size`` rows that sum to ``total`` each and add up to ``weights``: the different ones, and how often each.
+
+    The certificate takes rows of one sum; what is saved and drawn from are a person's rows added up. How they are cut
+    up is all the same, as only their sum enters, which is ``weights`` by construction, whatever those are. The first
+    row, so many times, fits into the weights: their shares, rounded down, sum to at least the total, as rounding takes
+    off less than one in a cell. So few rows are enough, two in most cases.
+    """
+    rows, times = [], []
+    while size > 1:
+        often = size - 1 if size * len(weights) <= total else size // 2
+        row = np.diff(np.minimum(np.cumsum(weights // often), total), prepend=0)
+        rows.append(row)
+        times.append(often)
+        weights, size = weights - often * row, size - often
+    return np.array([*rows, weights]), np.array([*times, 1])

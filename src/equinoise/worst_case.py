@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.baselines import cells_within
-from equinoise.certificate import Certificate, certify_bounded_range, certify_monotone
+from equinoise.certificate import Certificate
 from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, check_draws, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.grid import Floats, Histogram, Ints
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
+from equinoise.monotone_certificate import certify_bounded_range, certify_monotone
 
 Number = TypeVar("Number", np.int64, np.float64)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from equinoise.certificate import DIGITS
 from equinoise.errors import BadInput, at_most, visible
 from equinoise.figures import FIGURES, make_figure
 from equinoise.figures.again import Tell
@@ -61,7 +60,7 @@ def _certified_publicly(mechanism: Mechanism) -> str:
     """How and of what: no more than was checked."""
     if not isinstance(mechanism, FixedNoise):
         return "in whole numbers, for every dataset within the bounds"
-    how = "in whole numbers" if mechanism.order is None else f"in decimals of {DIGITS} digits"
+    how = f"in {mechanism.certificate().how}"
     if mechanism.measured is None:
         return f"{how}, for everyone in the data"
     return (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from equinoise.certificate import DIGITS
 from equinoise.errors import at_most
 from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
@@ -38,9 +37,8 @@ def certified(mechanism: Mechanism) -> str:
             f"one; here the worst loss is {at_most(mechanism.worst_loss)}, and half of the people are within "
             f"{at_most(mechanism.loss_quantiles()['0.5'])}."
         )
-    how = "whole numbers" if mechanism.order is None else f"decimals of {DIGITS} digits"
     return (
-        f"Certified in {how}, in both directions, for all {certificate.groups:,} groups of "
+        f"Certified in {certificate.how}, in both directions, for all {certificate.groups:,} groups of "
         f"people in all {certificate.cells:,} cells, everyone else's noise fixed; worst loss "
         f"{at_most(mechanism.worst_loss)}, half of the people "
         f"within {at_most(mechanism.loss_quantiles()['0.5'])}."
