@@ -60,6 +60,13 @@ def test_a_game_for_another_utility_says_so():
     assert "a small tv, not for a small KL" in make_figure("convergence", m).caption
 
 
+@pytest.mark.parametrize("kind", ["fixed-noise", "two", "three"])
+def test_convergence_has_no_round_before_the_first(mechanisms, kind):
+    """On a joint grid progress also says what comes next, which is no round: a logarithmic axis has no zero."""
+    rounds = [row[1] for row in make_figure("convergence", mechanisms[kind]).rows]
+    assert min(rounds) == 1
+
+
 def test_a_profile_found_otherwise_is_told_apart():
     m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, solver="optimal", time_limit=1, restarts=1)
     figure = make_figure("convergence", m)

@@ -68,6 +68,8 @@ def replayed(mechanism: FixedNoise, tell: Tell) -> tuple[list[Step], bool]:
     game, steps = game_of(mechanism), list[Step]()
 
     def seen(state: Round) -> None:
+        if state.number == 0:  # only says what comes next
+            return
         run = (steps[-1].run if steps else 0) + (state.number == 1)
         tell(f"Playing again: run {run}, round {state.number}")
         if _kept(state.number) or state.moves == 0:
