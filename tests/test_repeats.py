@@ -168,6 +168,13 @@ def test_text_in_quotes_is_looked_at_from_its_beginning(tmp_path):
     assert 0 < len(found) < 20
 
 
+def test_a_field_of_very_many_lines_is_cut_off_at_once(tmp_path):
+    """A line at a time, this would take minutes."""
+    (tmp_path / "a.csv").write_text('x,y\n1,2\n2,"' + "a\n" * 10**6 + '"\n')
+    found, everything = some_text(tmp_path / "a.csv", ",", 1, 10**6)
+    assert (found["x"].to_list(), everything) == (["1"], False)
+
+
 def test_files_of_a_folder_are_looked_at_beside_each_other(tmp_path, monkeypatch):
     """Every year a file: names repeat between them, and in none of them."""
     monkeypatch.setattr(repeats, "ROWS_EACH", 120)

@@ -220,7 +220,7 @@ def some_text(path: Path, separator: str, stretches: int, size: int) -> tuple[pl
             if file.tell() < end:
                 rows = rows[: rows.rfind(b"\n") + 1]  # the next stretch begins after the line in which this one stops
             while rows.count(b'"') % 2:
-                rows = rows[: rows.rfind(b"\n", 0, -1) + 1]
+                rows = rows[: rows.rfind(b"\n", 0, rows.rfind(b'"')) + 1]
             if place == header or b'"' not in rows:
                 text.append(rows.rstrip(b"\r\n"))
     found = pl.read_csv(
