@@ -75,7 +75,7 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
     if dtype.is_float():
         value = nw.col(field).cast(nw.Float64)
         unsigned = nw.when(value == 0).then(nw.lit(0.0)).otherwise(value)  # -0 is nobody else than 0
-        return nw.when(~value.is_nan()).then(unsigned).cast(nw.String)
+        return nw.when(~value.is_nan()).then(unsigned.cast(nw.String))
     objects = rows.frame.implementation.is_pandas() and isinstance(dtype, nw.Object)
     kinds = kinds_of_objects(rows.frame.select(field).collect()[field].to_native()) if objects else []
     wide = rows.frame.implementation.is_spark_like() and getattr(dtype, "scale", None) == 0  # Spark's unsigned integers
@@ -83,7 +83,8 @@ def unit_key(rows: Rows, number: int = 0) -> nw.Expr:
         kinds = ["of any kind"]
     if kinds or not (can_name(dtype) or wide):
         raise no_name(name, f"Python objects ({listed(kinds)})" if kinds else dtype)
-    return nw.col(field).cast(nw.String)
+    value = nw.col(field)
+    return nw.when(~value.is_null()).then(value.cast(nw.String))  # pandas 2 has a text for what is missing, too
 
 
 def refuse_rounded(rows: Rows, units: pl.Series) -> None:

@@ -1,3 +1,12 @@
-"""Here, a skip is a failure: what is tried was installed for it."""
+"""Here, a skip is a failure: what is tried was installed for it. Releases are noted in a folder of the tests' own."""
+
+import os
+
+import pytest
 
 from tests.no_skips import pytest_runtest_makereport  # noqa: F401
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_state(tmp_path_factory):
+    os.environ["EQUINOISE_STATE"] = str(tmp_path_factory.mktemp("state"))

@@ -22,7 +22,7 @@ from equinoise.explore.refusals import check_name, refusal
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 
-SLOW = ("equinoise.solvers.moves", "dp_accounting.pld.privacy_loss_distribution", "altair")
+SLOW = ("equinoise.solvers.moves", "altair")
 for slow in SLOW:
     import_module(slow)  # otherwise loaded when first needed: here, before that
 
