@@ -7,7 +7,7 @@ an attack without power would prove nothing.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
 from equinoise import Axis, Grid, Histogram, baselines, demo, monotone, optimize
 from equinoise.choice import Choice
-from equinoise.end_to_end import neighbours
+from equinoise.game import Players
 from equinoise.noise import WEIGHT_TOTAL, round_rows
 from equinoise.procedure import Procedure
 
@@ -97,15 +97,16 @@ def chosen(pairs):
 
 def side(mechanism):
     """Where the draws of a mechanism come from."""
-    return Side(mechanism.people, mechanism.weights, mechanism.weight_total)
+    (weights,) = mechanism.factors
+    return Side(mechanism.people, weights, mechanism.weight_total)
 
 
 def fixed_noise_pairs(column, mechanism):
     """With a person of each group, and without them, everyone else's noise as it is."""
     for group, cell in enumerate(mechanism.cells.tolist()):
-        others = mechanism.people - (np.arange(len(mechanism.people)) == group)
-        without = Side(others, mechanism.weights, mechanism.weight_total)
-        yield Pair(column.shown(cell), (side(mechanism), without))
+        everyone = side(mechanism)
+        others = everyone.people - (np.arange(len(everyone.people)) == group)
+        yield Pair(column.shown(cell), (everyone, replace(everyone, people=others)))
 
 
 def solved_again_pairs(column, mechanism, epsilon):
@@ -121,9 +122,9 @@ def solved_again_pairs(column, mechanism, epsilon):
 
 def end_to_end_pairs(column, epsilon):
     """The end-to-end tier: its whole choice of a setting, run again without a person of each cell."""
-    choice, everyone = Choice(Procedure(epsilon)), Histogram(Grid((column.axis,)), column.counts)
-    for cell, smaller in neighbours(everyone, np.flatnonzero(column.counts)):
-        outputs = [choice.outcome(histogram) for histogram in (everyone, smaller)]
+    choice, everyone = Choice(Procedure(epsilon)), Players.of(Histogram(Grid((column.axis,)), column.counts))
+    for number, cell in enumerate(everyone.cells.tolist()):
+        outputs = [choice.outcome(players) for players in (everyone, everyone.without_one(number))]
         yield Pair(column.shown(cell), tuple(Side.of_weights(output.sums) for output in outputs))
 
 

@@ -51,13 +51,13 @@ def whole(game, states):
 
 def share(game, states, steps):
     """The same, worked out from so many steps of the first round and of the last."""
-    first, last = (plain.Players(game, start) for start in (game.largest_scale_profile(), states[-1].profile))
+    first, last = (plain.Everyone(game, start) for start in (game.largest_scale_profile(), states[-1].profile))
     asked = np.linspace(0, game.people - 1, steps).astype(int)
     began = time.process_time()
     done = len(list(islice(first.round(), steps)))
     stay = [last.best_choice(person) == last.scales[person] for person in asked]
     taken = time.process_time() - began
-    complete = np.cumsum(game.histogram.counts) <= done
+    complete = np.cumsum(game.players.people) <= done
     alike = np.array_equal(first.profile[complete], states[0].profile[complete])
     return taken * len(states) * game.people / (done + len(asked)), alike and all(stay)
 

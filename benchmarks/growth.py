@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import statistics
 import time
+from dataclasses import replace
 
 import numpy as np
 
 from benchmarks import joint
 from benchmarks.heights import BOUNDS, heights
+from benchmarks.heights import column_game as game_of
 from benchmarks.measuring import at_most, holds, note, table
-from equinoise import Axis, Game, Grid, Histogram
-from equinoise.grid import JointHistogram
-from equinoise.joint_game import JointGame
-from equinoise.noise import make_kernel, scale_set
+from equinoise import Axis
+from equinoise.noise import scale_set
 from equinoise.solvers.best_response import rounds
 
 PEOPLE = tuple(10**power for power in range(3, 13))
@@ -51,15 +51,13 @@ def column_game(column, bins=101, scales="wide", epsilon=1.0, people=None):
     offered = (
         np.geomspace(1 / (20 * bins), 3.0, scales) if isinstance(scales, int) else scale_set(scales, axis, epsilon)
     )
-    kernel = make_kernel("laplace", tuple(offered), bins, cells=np.flatnonzero(counts))
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+    return game_of(axis, counts, tuple((scale,) for scale in offered), epsilon)
 
 
 def two_column_game(bins, people=None):
     """The same for height x weight."""
     game = joint.joint_game(("height", "weight"), bins, 1.0)
-    histogram = JointHistogram(game.histogram.grid, game.histogram.cells, scaled(game.histogram.counts, people))
-    return JointGame(histogram, game.kernel, 1.0, "kl")
+    return replace(game, players=replace(game.players, people=scaled(game.players.people, people)))
 
 
 def played(game, repeats):
@@ -114,7 +112,7 @@ def with_bins(column, bins, repeats):
     each = [seconds / number for seconds, number, *_ in found]
     lasts = [last for _, _, last, *_ in found]
     lines = [
-        [f"{number:,}", len(game.occupied), one[1], f"{one[0]:.3f}", f"{per:.4f}",
+        [f"{number:,}", game.players.types, one[1], f"{one[0]:.3f}", f"{per:.4f}",
          f"{one[2]:.4f}", f"{one[3]:.3f}", one[4]]
         for number, game, one, per in zip(bins, games, found, each, strict=True)
     ]  # fmt: skip
@@ -149,7 +147,7 @@ def with_joint_bins(bins, repeats):
     found = [played(game, repeats) for game in games]
     each = [seconds / number for seconds, number, *_ in found]
     lines = [
-        [f"{number} x {number}", f"{number**2:,}", len(game.counts), one[1], f"{one[0]:.3f}", f"{per:.4f}",
+        [f"{number} x {number}", f"{number**2:,}", game.players.types, one[1], f"{one[0]:.3f}", f"{per:.4f}",
          f"{one[3]:.3f}", one[4]]
         for number, game, one, per in zip(bins, games, found, each, strict=True)
     ]  # fmt: skip

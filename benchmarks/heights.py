@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise import Axis, Game, Grid, Histogram
-from equinoise.noise import make_kernel, scale_set
+from equinoise.game import Players
+from equinoise.joint_noise import joint_scales, make_joint_kernel
 
 BOUNDS = (163.0, 226.0)
 
@@ -24,10 +25,16 @@ def heights():
     return players()["height"].to_numpy().astype(float)
 
 
-def height_game(scales, epsilon, times=1, values=None):
-    """The game on the heights (or some of them), every person ``times`` over."""
+def height_game(scales, epsilon, times=1, values=None, **settings):
+    """The game on the heights (or some of them), every person ``times`` over; scales as the command line takes them."""
     axis = Axis.padded("height", *BOUNDS)
     cells = [axis.cell_of(h) for h in (heights() if values is None else values)]
     counts = np.bincount(cells, minlength=axis.bins) * times
-    kernel = make_kernel("laplace", scale_set(scales, axis, epsilon), axis.bins)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+    return column_game(axis, counts, joint_scales(scales, Grid((axis,)), epsilon), epsilon, **settings)
+
+
+def column_game(axis, counts, scales, epsilon, noise="laplace", **settings):
+    """The game on a column with so many people in each bin."""
+    people = Players.of(Histogram(Grid((axis,)), counts))
+    kernel = make_joint_kernel(noise, scales, (axis.bins,), people.cells[:, None])
+    return Game(people, kernel, epsilon, **settings)

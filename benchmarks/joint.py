@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import time
 
-import numpy as np
-
-from equinoise.certificate import certify
 from equinoise.counting import count_jointly, open_rows
+from equinoise.fixed_noise import FixedNoise
+from equinoise.game import Game, Players
 from equinoise.grid import Axis
-from equinoise.joint_game import JointGame
 from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.metrics import joint_metrics
 from equinoise.solvers.best_response import best_response
@@ -30,10 +28,12 @@ def players(*columns):
 
 
 def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility="kl", rows=None):
+    """The game on these columns of the players, or of other rows."""
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
-    histogram = count_jointly(open_rows(players(*columns) if rows is None else rows, list(columns)), axes)
-    offered = joint_scales(scales, histogram.grid, epsilon, per_axis=per_axis)
-    return JointGame(histogram, make_joint_kernel("laplace", offered, histogram.grid.shape), epsilon, utility)
+    found = count_jointly(open_rows(players(*columns) if rows is None else rows, list(columns)), axes)
+    offered = joint_scales(scales, found.grid, epsilon, per_axis=per_axis)
+    kernel = make_joint_kernel("laplace", offered, found.grid.shape, found.bins)
+    return Game(Players.in_cells(found.grid, found.cells, found.counts), kernel, epsilon, utility)
 
 
 def main():
@@ -43,18 +43,15 @@ def main():
             game = joint_game(columns, bins, epsilon)
             solution = best_response(game)
             began = time.perf_counter()
-            positions, scales = game.groups(solution.profile)
-            people = solution.profile[positions, scales]
-            certificate = certify(people, game.factors(solution.profile), game.kernel.totals, epsilon)
+            certificate = FixedNoise.unchecked(solution).certificate()
             seconds = time.perf_counter() - began
-            p = np.zeros(game.histogram.grid.cells)
-            p[game.histogram.cells] = game.counts / game.people
-            reached = joint_metrics(p, game.output(solution.profile), game.histogram.grid.axes)
+            p = game.players.histogram.counts / game.people
+            reached = joint_metrics(p, game.output(solution.profile), game.players.grid.axes)
             print(
                 f"{' x '.join(columns)}, {bins} bins, epsilon {epsilon:g}: {solution.seconds:.1f} s, "
                 f"KL {solution.kl:.5f}, TV {reached['tv']:.4f}, correlation lost {reached['correlation_loss']:.4f}, "
                 f"protected {solution.protected} of {game.people}, equilibrium {solution.equilibrium}, "
-                f"best restart {solution.settings['best_restart']}, "
+                f"best run {solution.settings['best_run']}, "
                 f"certificate {certificate.holds} for {certificate.groups} groups in {seconds:.2f} s",
                 flush=True,
             )

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from equinoise.draws import draw_cells
+from equinoise.draws import draw_rows
 
 DOUBT = 0.001
 """How often a reported bound may be above the truth: it holds with 99.9 % confidence."""
@@ -50,7 +50,7 @@ class Side:
 
     def draw(self, size, source):
         """Cells, some at a time, by the sampler that releases use."""
-        return draw_cells(self.people, self.weights, self.total, size, source)
+        return (bins[:, 0] for bins in draw_rows(self.people, [self.weights], [self.total], size, source))
 
     def counts(self, size, source):
         """How often each cell came out in ``size`` draws."""

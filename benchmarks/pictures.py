@@ -65,9 +65,9 @@ def hiding(made: equinoise.FixedNoise) -> tuple[Any, str]:
     """One person in the lowest bin with little noise and with the noise that the game gave them, against the others."""
     alt, axis = altair(), made.grid.axis
     group = int(np.argmin(made.cells))
-    cell, own = int(made.cells[group]), made.weights[group].astype(float)
+    cell, own = int(made.cells[group]), made.factors[0][group].astype(float)
     own /= own.sum()
-    little = noise_mass(made.noise, made.scales[0], axis.bins)[cell]
+    little = noise_mass(made.noise, made.scales[0][0], axis.bins)[cell]
     together = made.output * made.total_people
     share = 1 - (made.total_people - 1) / (made.total_people * np.exp(EPSILON))  # of a bin that may be one person's
     names = {

@@ -10,9 +10,6 @@ from hypothesis import settings
 
 from benchmarks import heights as basketball
 from equinoise import cli
-from equinoise.game import Game
-from equinoise.grid import Axis, Grid, Histogram
-from equinoise.noise import make_kernel
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, print_blob=False)
 settings.load_profile("repeatable")
@@ -21,14 +18,6 @@ settings.load_profile("repeatable")
 def seeded_bytes(seed):
     """A repeatable source of random bytes for draws."""
     return np.random.default_rng(seed).bytes
-
-
-def small_game(counts, scales, epsilon, total=2**32, noise="laplace", utility="kl"):
-    """A game on a bare grid of len(counts) cells, with scales in units of the padded range."""
-    counts = np.asarray(counts, dtype=np.int64)
-    axis = Axis("value", 0.0, 1.0, len(counts), 0.0)
-    kernel = make_kernel(noise, scales, len(counts), total)
-    return Game(Histogram(Grid((axis,)), counts), kernel, epsilon, utility)
 
 
 @pytest.fixture(scope="session", autouse=True)

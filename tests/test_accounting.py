@@ -3,7 +3,7 @@ import math
 
 import numpy as np
 import pytest
-from conftest import small_game
+from games import small_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,8 +13,8 @@ from equinoise.solvers.best_response import best_response
 
 
 def accountant(game, profile):
-    cells, scales = game.groups(profile)
-    return Accountant(profile[cells, scales], game.kernel.weights[scales, cells])
+    types, scales = game.groups(profile)
+    return Accountant(profile[types, scales], game.rows.some(types, scales).astype(np.int64))
 
 
 def enumerated(p, q, draws, delta):

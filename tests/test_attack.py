@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import seeded_bytes, small_game
+from conftest import seeded_bytes
 from scipy import optimize, stats
 
 import equinoise
@@ -15,9 +15,10 @@ from benchmarks.heights import BOUNDS
 from benchmarks.membership import Pair, Side, at_least, at_most, attack, attack_many, best_regions, lower_bound
 from equinoise import FixedNoise, Histogram
 from equinoise.baselines import bounded_laplace_rows, local_epsilon
-from equinoise.draws import draw_cells, uniform
+from equinoise.draws import draw_rows, uniform
 from equinoise.methods import Methods
 from equinoise.solvers.best_response import best_response
+from tests.games import small_game
 
 
 def at_least_so_many(k, n, p):
@@ -99,35 +100,36 @@ def lonely_pair():
     made = FixedNoise.from_solution(best_response(game))
     group = int(np.flatnonzero(made.cells == 9)[0])
     others = made.people - (np.arange(len(made.people)) == group)
-    sides = tuple(Side(people, made.weights, made.weight_total) for people in (made.people, others))
+    sides = tuple(Side(people, made.factors[0], made.weight_total) for people in (made.people, others))
     found = Pair("lonely", sides)
     assert found.loss == pytest.approx(made.losses()[group], rel=1e-9)
     return found
 
 
-def forgetful(people, weights, total, size, source):
+def forgetful(people, weights, totals, size, source):
     """Half of the draws say the cell where the person's row is largest: the noise was forgotten."""
-    for cells in draw_cells(people, weights, total, size // 2, source):
-        yield cells
-        person = uniform(int(people.sum()), len(cells), source)
-        yield weights.argmax(axis=1)[np.searchsorted(np.cumsum(people), person, side="right")]
+    for rows in draw_rows(people, weights, totals, size // 2, source):
+        yield rows
+        person = uniform(int(people.sum()), len(rows), source)
+        yield weights[0].argmax(axis=1)[np.searchsorted(np.cumsum(people), person, side="right")][:, None]
 
 
-def too_little_noise(people, weights, total, size, source):
+def too_little_noise(people, weights, totals, size, source):
     """Weights cubed, which triples every log-ratio between them."""
-    return draw_cells(people, weights**3, int((weights[0] ** 3).sum()), size, source)
+    cubed = weights[0] ** 3
+    return draw_rows(people, [cubed], [int(cubed[0].sum())], size, source)
 
 
-def remainders(people, weights, total, size, source):
+def remainders(people, weights, totals, size, source):
     """A person by the remainder of eight random bits, so that the first ones come out more often; no noise."""
     person = np.frombuffer(source(size), dtype=np.uint8) % int(people.sum())
-    yield weights.argmax(axis=1)[np.searchsorted(np.cumsum(people), person, side="right")]
+    yield weights[0].argmax(axis=1)[np.searchsorted(np.cumsum(people), person, side="right")][:, None]
 
 
 def test_a_sound_sampler_passes_and_one_that_forgets_the_noise_is_caught(monkeypatch):
     known = lonely_pair()
     assert 0.3 * known.loss < attack(known, 400_000, seeded_bytes(5)) <= known.loss <= 1.0
-    monkeypatch.setattr(membership, "draw_cells", forgetful)
+    monkeypatch.setattr(membership, "draw_rows", forgetful)
     assert attack(known, 400_000, seeded_bytes(5)) > 1.0
 
 
@@ -137,7 +139,7 @@ def test_a_leak_that_the_distributions_do_not_show_is_caught(monkeypatch):
     known = Pair("someone", (Side(np.array([60, 60]), rows, 4), Side(np.array([100, 100]), rows, 4)))
     assert known.loss == 0
     assert attack(known, 100_000, seeded_bytes(6)) == 0
-    monkeypatch.setattr(membership, "draw_cells", remainders)
+    monkeypatch.setattr(membership, "draw_rows", remainders)
     assert attack(known, 100_000, seeded_bytes(6)) > 0.05
 
 
@@ -163,7 +165,7 @@ def test_many_draws_with_too_little_noise_are_caught(monkeypatch):
     known, many, delta = pair([5, 4], [4, 5]), 10, 1e-6
     cost = composed(known.loss, many, delta)
     assert attack_many(known, many, 50_000, delta, seeded_bytes(8)) <= cost
-    monkeypatch.setattr(membership, "draw_cells", too_little_noise)
+    monkeypatch.setattr(membership, "draw_rows", too_little_noise)
     assert attack_many(known, many, 50_000, delta, seeded_bytes(8)) > cost
 
 

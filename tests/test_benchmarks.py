@@ -49,7 +49,7 @@ def test_a_share_of_the_steps_notices_another_end():
 
 def test_plain_players_move_as_whole_dynamics_do():
     game = bench_plain.game_of(40)
-    players = plain.Players(game, game.largest_scale_profile())
+    players = plain.Everyone(game, game.largest_scale_profile())
     rounds = 1
     while any(list(players.round())):
         rounds += 1

@@ -10,15 +10,24 @@ from equinoise import BadInput, PromiseNotMet
 from equinoise import choice as choices
 from equinoise.choice import Choice, choose, inner
 from equinoise.end_to_end import Output, measure
+from equinoise.game import Players
+from equinoise.game.condition import Condition
 from equinoise.grid import Axis, Grid, Histogram
-from equinoise.privacy import Condition
 from equinoise.procedure import Procedure
 
 AXIS = Axis.padded("value", 0, 100, bins=13, percentile=0.6)
 
 
 def counted(values):
-    return Histogram(Grid((AXIS,)), np.bincount([AXIS.cell_of(value) for value in values], minlength=AXIS.bins))
+    return on_axis(AXIS, np.bincount([AXIS.cell_of(value) for value in values], minlength=AXIS.bins))
+
+
+def on_axis(axis, counts):
+    return Players.of(Histogram(Grid((axis,)), np.array(counts)))
+
+
+def condition(epsilon, players):
+    return Condition(epsilon, players.sizes, players.total_rows)
 
 
 def without_one(values):
@@ -69,22 +78,22 @@ class ByHand:
 def test_the_whole_choice_is_measured(seed, epsilon):
     values = np.random.default_rng(seed).normal(50, 12, 25).clip(0, 100).round()
     expected = ByHand(epsilon).losses(values)
-    choice, histogram = Choice(Procedure(epsilon)), counted(values)
-    if choice.setting(histogram) is None:
+    choice, players = Choice(Procedure(epsilon)), counted(values)
+    if choice.setting(players) is None:
         assert all(math.isinf(loss) for loss in expected.values())
         with pytest.raises(PromiseNotMet, match="settings tried"):
-            choose(Procedure(epsilon), histogram)
+            choose(Procedure(epsilon), players)
         return
-    found = measure(choice.outcome, histogram, Condition(epsilon, 25))
+    found = measure(choice.outcome, players, condition(epsilon, players))
     assert found.losses == pytest.approx(list(expected.values()), rel=1e-9)
     if found.above:
         with pytest.raises(PromiseNotMet, match="not chosen without some person") as refused:
-            choose(Procedure(epsilon), histogram)
+            choose(Procedure(epsilon), players)
         assert refused.value.facts["people_above_target"] == found.above
     else:
-        chosen = choose(Procedure(epsilon), histogram)
+        chosen = choose(Procedure(epsilon), players)
         assert chosen.end_to_end.losses.tolist() == found.losses.tolist()
-        assert chosen.procedure == inner(Procedure(epsilon), AXIS)[choice.setting(histogram)]
+        assert chosen.procedure == inner(Procedure(epsilon), AXIS)[choice.setting(players)]
         assert chosen.solution.protected == 25
         assert chosen.solution.worst_loss <= 0.95 * epsilon
 
@@ -92,8 +101,8 @@ def test_the_whole_choice_is_measured(seed, epsilon):
 class Toy(Choice):
     """Setting 0 jumps once a person of cell 0 is gone, and again once two are; setting 1 never does."""
 
-    def _output(self, histogram, setting):
-        gone = 5 - int(histogram.counts[0])
+    def _output(self, players, setting):
+        gone = 5 - int(players.people[0])
         if setting == 1:
             return Output((70, 30), 100)
         return Output((50 + 4 * gone * gone, 50 - 4 * gone * gone), 100)
@@ -104,15 +113,14 @@ def test_the_choice_is_made_again_for_every_neighbour(monkeypatch):
     is chosen. The loss is then between the two settings, and not within the first."""
     monkeypatch.setattr(choices, "inner", lambda *_: (0, 1))
     axis = Axis("value", 0.0, 1.0, 2, 0.0)
-    full = Histogram(Grid((axis,)), np.array([5, 5]))
-    smaller = Histogram(Grid((axis,)), np.array([4, 5]))
+    full, smaller = on_axis(axis, [5, 5]), on_axis(axis, [4, 5])
     toy = Toy(Procedure(0.1))
     assert toy.setting(full) == 0
     assert toy.setting(smaller) == 1
-    found = measure(toy.outcome, full, Condition(0.1, 10))
+    found = measure(toy.outcome, full, condition(0.1, full))
     assert found.losses.tolist() == pytest.approx([math.log(50 / 30), 0])
     assert found.above == 5
-    within_the_first = measure(lambda histogram: toy._output(histogram, 0), full, Condition(0.1, 10))
+    within_the_first = measure(lambda players: toy._output(players, 0), full, condition(0.1, full))
     assert within_the_first.worst == pytest.approx(math.log(50 / 46))
     assert within_the_first.above == 0
 
@@ -125,9 +133,9 @@ def test_what_the_choice_is_not_made_for():
 
 def test_heights_are_kept_within_epsilon_end_to_end(heights):
     axis = Axis.padded("height", 163, 226)
-    histogram = Histogram(Grid((axis,)), np.bincount([axis.cell_of(h) for h in heights], minlength=101))
+    players = on_axis(axis, np.bincount([axis.cell_of(h) for h in heights], minlength=101))
     seen = []
-    chosen = choose(Procedure(0.3), histogram, progress=seen.append)
+    chosen = choose(Procedure(0.3), players, progress=seen.append)
     assert chosen.end_to_end.worst <= 0.3
     assert chosen.end_to_end.above == 0
     assert chosen.solution.kl < 0.03

@@ -39,9 +39,10 @@ def test_the_three_steps_as_json(run, folder):
     shown = json.loads(run("show", "pay.eq", "--json")[1])
     assert set(shown["grid"]["axes"][0]) == {"name", "low", "high", "bins", "padding"}
     assert sum(group["people"] for group in shown["profile"]) == 300
-    assert set(shown["profile"][0]) == {"cell", "scale", "people"}
+    assert set(shown["profile"][0]) == {"rows", "scale", "people"}
+    assert set(shown["profile"][0]["rows"][0]) == {"cell", "rows"}
     assert len(shown["scales"]) == 8
-    assert shown["weight_total"] == 2**32
+    assert shown["weight_totals"] == [2**32]
 
     status, out, _ = run("sample", "pay.eq", "-n", "4", "--json")
     rows = json.loads(out)

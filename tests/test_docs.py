@@ -198,13 +198,13 @@ def test_numbers_told_on_the_page_about_the_game_are_those_of_the_pictures(made)
     axis, alone = made.grid.axis, int(made.cells.min())
     low, width = axis.padded_low + alone * axis.width, axis.range
     assert f"between {low:.0f} and {low + axis.width:.0f} cm there is nobody else" in text
-    assert f"With a scale of {made.scales[made.scale_indices[made.cells.argmin()]] * width:.1f} cm" in text
+    assert f"With a scale of {made.scales[made.scale_indices[made.cells.argmin()]][0] * width:.1f} cm" in text
     assert f"{made.histogram.max()} people in the fullest" in text
     wide = made.scale_indices == made.scale_indices.max()
     (cell,), many = made.cells[wide].tolist(), int(made.people[wide].sum())
     assert (many, int(made.histogram[cell])) == (2, 85)
     assert f"two people of {axis.midpoints()[cell]:.0f} cm: in their own bin they are two of 85" in text
-    assert f"they have a scale of {made.scales[made.scale_indices.max()] * width:.0f} cm" in text
+    assert f"they have a scale of {made.scales[made.scale_indices.max()][0] * width:.0f} cm" in text
     assert made.loss_quantiles()["0.5"] <= 0.005
 
 

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
-from conftest import seeded_bytes, small_game
+from conftest import seeded_bytes
+from games import small_game
 from scipy import stats
 
 from equinoise import draws
@@ -9,8 +10,9 @@ from equinoise.draws import uniform
 ALARM = 1e-9
 
 
-def draw_cells(*args):
-    return np.concatenate(list(draws.draw_cells(*args)))
+def draw_cells(people, weights, total, *args):
+    """Draws of one column."""
+    return np.concatenate(list(draws.draw_rows(people, [weights], [total], *args)))[:, 0]
 
 
 def p_value(cells, expected):
@@ -53,8 +55,7 @@ def test_true_scale_passes_and_thirty_percent_off_is_rejected(scale):
         return game.output(game.largest_scale_profile())
 
     game = small_game(counts, [scale], 1.0)
-    occupied = game.occupied
-    people, weights = game.histogram.counts[occupied], game.kernel.weights[0, occupied]
+    people, weights = game.players.people, game.kernel.weights[0][0, game.players.cells]
     cells = draw_cells(people, weights, 2**32, 400_000, seeded_bytes(1))
     assert p_value(cells, expected(1.0)) > ALARM
     assert p_value(cells, expected(0.7)) < ALARM

@@ -4,7 +4,6 @@ import json
 import math
 from dataclasses import replace
 from decimal import Decimal, localcontext
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +13,12 @@ from hypothesis import strategies as st
 import equinoise
 from equinoise import BadInput, Mechanism, PromiseNotMet
 from equinoise.end_to_end import Output, measure, output_of, pure_loss
-from equinoise.grid import Axis, Grid, Histogram
-from equinoise.privacy import Condition, quantiles
+from equinoise.game.condition import Condition
+from equinoise.privacy import quantiles
 from equinoise.procedure import Procedure
 from equinoise.solving_again import of_mechanism
+from tests import people
+from tests.games import bare_grid, people_in
 
 PEOPLE = np.random.default_rng(3).normal(50, 15, 60).clip(0, 100).round(1)
 ASKED = {"bounds": (0, 100), "bins": 17}
@@ -62,6 +63,41 @@ def test_it_is_what_solving_again_by_hand_gives(asked):
     assert found.losses == pytest.approx([expected[cell] for cell in sorted(expected)], rel=1e-9, abs=1e-12)
     assert found.target == full.epsilon
     assert found.worst == max(found.losses)
+    assert found.above == sum(n for n, loss in zip(found.people, found.losses, strict=True) if loss > full.epsilon)
+
+
+def without_each(kind, **asked):
+    """For people of any kind, the loss of every type: ``optimize`` called again without all rows of one of them."""
+    data = people.data(kind, rows=40)
+    full, found = equinoise.optimize(data, **asked), {}
+    names = data["who"].to_list() if kind in people.SEVERAL_ROWS else list(range(len(data)))
+    bins = np.array([[axis.cell_of(value) for value in data[axis.name]] for axis in full.grid.axes]).T
+    cells = full.grid.cells_of(bins).tolist()
+    for who in dict.fromkeys(names):
+        mine = [cell for cell, name in zip(cells, names, strict=True) if name == who]
+        bag = tuple((cell, mine.count(cell)) for cell in sorted(set(mine)))
+        if bag in found:
+            continue
+        other = equinoise.optimize(data.filter(np.array([name != who for name in names])), **asked).output
+        found[bag] = np.abs(np.log(full.output) - np.log(other)).max()
+    return full, found
+
+
+@pytest.mark.parametrize("kind", people.KINDS)
+@pytest.mark.parametrize(
+    "more",
+    [{}, {"utility": "wasserstein"}, {"draws": 3, "delta": 1e-5}, {"scales": "adaptive"},
+     {"solver": "genetic", "generations": 2, "restarts": None}],
+    ids=str,
+)  # fmt: skip
+def test_with_any_kind_of_people_it_is_what_solving_again_by_hand_gives(kind, more):
+    full, expected = without_each(kind, **people.asked(kind, **{"epsilon": 4, "bins": 15, "restarts": 1, **more}))
+    found = of_mechanism(full)
+    bags = sorted(expected)
+    assert [bag[0][0] for bag in bags] == found.cells.tolist()
+    assert found.people.tolist() == full.players.people.tolist()
+    assert found.losses == pytest.approx([expected[bag] for bag in bags], rel=1e-9, abs=1e-12)
+    assert found.target == full.epsilon
     assert found.above == sum(n for n, loss in zip(found.people, found.losses, strict=True) if loss > full.epsilon)
 
 
@@ -120,17 +156,21 @@ def test_cells_that_only_one_side_reaches():
     assert pure_loss(Output((1, 0, 1), 2), Output((2, 0, 2), 4)) == 0
 
 
-def histogram_of(*counts):
-    return Histogram(Grid((Axis("value", 0.0, 1.0, len(counts), 0.0),)), np.array(counts))
+def players_of(*counts):
+    return people_in(bare_grid([len(counts)]), counts)
+
+
+def pure(epsilon, players):
+    return Condition(epsilon, players.sizes, players.total_rows)
 
 
 def test_any_procedure_can_be_measured():
     """Additive smoothing, whose loss is known: of one's own cell or of all others, whichever is larger."""
 
-    def smoothed(histogram):
-        return Output(tuple(n + 2 for n in histogram.counts.tolist()), histogram.people + 8)
+    def smoothed(players):
+        return Output(tuple(n + 2 for n in players.histogram.counts.tolist()), players.total_people + 8)
 
-    found = measure(smoothed, histogram_of(1, 0, 6, 3), Condition(0.3, 10))
+    found = measure(smoothed, players_of(1, 0, 6, 3), pure(0.3, players_of(1, 0, 6, 3)))
     all_cells = math.log(18 / 17)
     expected = [max(math.log((n + 2) / (n + 1)) - all_cells, all_cells) for n in (1, 6, 3)]
     assert found.cells.tolist() == [0, 2, 3]
@@ -139,7 +179,7 @@ def test_any_procedure_can_be_measured():
     assert found.quantiles()["0.5"] == pytest.approx(expected[1])
     assert found.quantiles()["1"] == found.worst
     with pytest.raises(PromiseNotMet, match="refuses this dataset"):
-        measure(lambda _: None, histogram_of(1, 1), Condition(0.3, 2))
+        measure(lambda _: None, players_of(1, 1), pure(0.3, players_of(1, 1)))
 
 
 def test_quantiles_count_people_as_a_mechanism_does():
@@ -147,12 +187,15 @@ def test_quantiles_count_people_as_a_mechanism_does():
     assert quantiles(made.losses(), made.people) == made.loss_quantiles()
 
 
+@pytest.mark.parametrize("kind", people.KINDS)
 @pytest.mark.parametrize("asked", [{"delta": 1e-3}, {"renyi": 3.0}])
-def test_other_conditions_are_measured_as_they_are(asked):
+def test_other_conditions_are_measured_as_they_are(asked, kind):
     """With one scale for everyone nothing is chosen again, so that end to end is as with fixed noise."""
-    made = equinoise.optimize(PEOPLE, **ASKED, epsilon=0.3, scales=[60.0], **asked)
-    condition = Condition(0.3, len(PEOPLE), made.delta, made.order)
-    expected = condition.divergences(made.weights.astype(float), made.weights.T.astype(float) @ made.people)
+    scales = {"a": [60.0], "b": [6.0]} if kind in people.SEVERAL_COLUMNS else [60.0]
+    made = people.make(kind, rows=60, epsilon=0.5, bins=17, scales=scales, **asked)
+    condition = Condition(0.5, made.sizes, made.total_rows, made.delta, made.order)
+    rows = people.laid_out(made).astype(float)
+    expected = condition.divergences(rows, made.people @ rows, np.arange(len(rows)))
     found = of_mechanism(made)
     assert found.divergences == pytest.approx(expected, rel=1e-6, abs=1e-15)
     assert found.losses == pytest.approx(made.losses(), rel=1e-9)
@@ -213,14 +256,13 @@ def test_progress_is_told(made):
     of_mechanism(made, seen.append)
     many = len(np.unique(made.cells))
     assert len(seen) == many + 1
-    assert seen[-1].note == f"Without a person of cell {made.cells[-1]}: {many} of {many}"
+    assert seen[-1].note == f"Without a person of type {many} of {many}"
 
 
 def test_outputs_are_exact_beyond_64_bits(made):
-    solution = Procedure(1.0, restarts=1).solve(Histogram(made.grid, made.histogram))
-    game = solution.game
-    many = SimpleNamespace(groups=game.groups, people=game.people * 2**40, kernel=game.kernel)
-    found = output_of(SimpleNamespace(game=many, profile=solution.profile * 2**40))
+    solution = Procedure(1.0, restarts=1).solve(made.players)
+    many = replace(solution.game, players=replace(made.players, people=made.players.people * 2**40))
+    found = output_of(replace(solution, game=many, profile=solution.profile * 2**40))
     once = output_of(solution)
     assert found.sums == tuple(s * 2**40 for s in once.sums)
     assert sum(once.sums) == once.total

@@ -1,28 +1,22 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from conftest import small_game
+from drawn_games import CONDITIONS, EVERY_UTILITY, games, random_profile
+from games import bag_game, height_game
 from hypothesis import given
 from hypothesis import strategies as st
-from test_game import counts, epsilons, random_profile, scale_sets
 
-from benchmarks.heights import height_game
-from equinoise.equilibrium import Outermost
-from equinoise.solvers.best_response import rounds
-
-conditions = st.sampled_from([{}, {"delta": 0.01}, {"order": 3.0}])
-utilities = st.sampled_from(["kl", "js", "tv", "wasserstein"])
+from benchmarks.joint import joint_game as players_game
+from equinoise.game.equilibrium import Outermost
+from equinoise.solvers.best_response import best_response, rounds
 
 
 def nobody_moves(game, profile):
-    cells, scales = game.groups(profile)
-    return all(game.best_response(profile, k, v) == v for k, v in zip(cells, scales, strict=True))
+    types, scales = game.groups(profile)
+    return all(game.best_response(profile, i, v) == v for i, v in zip(types.tolist(), scales.tolist(), strict=True))
 
 
-@given(counts, scale_sets, epsilons, utilities, conditions, st.integers(0, 99))
-def test_the_check_says_what_everyones_best_response_says(counts, scales, epsilon, utility, condition, seed):
-    game = replace(small_game(counts, scales, epsilon, utility=utility), **condition)
+@given(games(utilities=EVERY_UTILITY, conditions=CONDITIONS), st.integers(0, 99))
+def test_the_check_says_what_everyones_best_response_says(game, seed):
     start = random_profile(game, seed)
     *_, last = rounds(game, start)
     for profile in (start, last.profile):
@@ -30,28 +24,54 @@ def test_the_check_says_what_everyones_best_response_says(counts, scales, epsilo
     assert game.is_equilibrium(last.profile)
 
 
+def players(epsilon, heights):
+    return height_game("wide", epsilon, values=heights)
+
+
+def height_and_weight(epsilon, heights):
+    return players_game(("height", "weight"), 11, epsilon)
+
+
+def in_pairs(epsilon, heights):
+    """Two heights a person, in whole bins of 4 cm."""
+    bins = ((heights - heights.min()) // 4).astype(int)
+    pairs = bins[: len(bins) // 2 * 2].reshape(-1, 2)
+    found, people = np.unique(np.sort(pairs, axis=1), axis=0, return_counts=True)
+    scales = np.geomspace(0.005, 3, 6).tolist()
+    return bag_game(found.tolist(), people.tolist(), int(bins.max()) + 1, scales, epsilon)
+
+
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_one_person_off_an_equilibrium_of_real_people_is_seen(heights, epsilon):
-    game = height_game("wide", epsilon, values=heights)
+@pytest.mark.parametrize("make", [players, height_and_weight, in_pairs])
+def test_one_person_off_an_equilibrium_of_real_people_is_seen(heights, epsilon, make):
+    game = make(epsilon, heights)
     *_, last = rounds(game, game.largest_scale_profile())
     assert game.is_equilibrium(last.profile)
     random, seen = np.random.default_rng(1), 0
     for _ in range(10):
         profile = last.profile.copy()
-        cell = random.choice(game.occupied)
-        profile[cell, random.choice(np.flatnonzero(profile[cell]))] -= 1
-        profile[cell, random.integers(profile.shape[1])] += 1
+        i = random.integers(len(profile))
+        profile[i, random.choice(np.flatnonzero(profile[i]))] -= 1
+        profile[i, random.integers(profile.shape[1])] += 1
         stable = game.is_equilibrium(profile)
         assert stable == nobody_moves(game, profile)
         seen += not stable
     assert seen >= 5
 
 
+def test_the_check_can_fail():
+    game = bag_game([[0, 1], [2]], [30, 30], 6, [0.02, 0.3, 3.0], 2.0)
+    assert not game.is_equilibrium(game.largest_scale_profile())
+    assert best_response(game).equilibrium
+
+
 @given(st.integers(1, 6), st.integers(1, 5), st.integers(0, 99))
 def test_the_outermost_rows_are_those_of_the_groups_left(groups, cells, seed):
     rows = np.random.default_rng(seed).integers(0, 4, (groups, cells)).astype(float)
-    outermost, new = Outermost(rows), np.full(cells, 1.0)
+    outermost = Outermost(cells)
+    for group, row in enumerate(rows):
+        outermost.add(row, group)
     for group in range(groups):
-        left = np.vstack([np.delete(rows, group, axis=0), new])
-        np.testing.assert_array_equal(outermost.with_row(new, group, leaving=True), left.max(axis=0))
-        np.testing.assert_array_equal(outermost.with_row(new, group, leaving=False), np.vstack([rows, new]).max(axis=0))
+        left = np.vstack([np.delete(rows, group, axis=0), np.full(cells, -np.inf)])
+        np.testing.assert_array_equal(outermost.without(group, True), left.max(axis=0))
+        np.testing.assert_array_equal(outermost.without(group, False), rows.max(axis=0))

@@ -13,11 +13,12 @@ from equinoise.figures.cost import promised_cost
 from equinoise.figures.distribution import coarse, step_of
 from equinoise.figures.losses import hardest
 from equinoise.figures.shares import noise_of_places, places
+from equinoise.game import Players
 from equinoise.grid import Axis, Grid
 from equinoise.procedure import Procedure
 from equinoise.report import write_figure
-from equinoise.unit_fixed_noise import UnitFixedNoise
-from equinoise.units import UnitHistogram
+from tests import people
+from tests.games import small_game
 from tests.kinds import EVIL, KINDS, PEOPLE, columns, mechanism
 
 
@@ -131,7 +132,7 @@ def test_noise_is_the_rows_own_spread(mechanisms):
     x = m.grid.axis.midpoints()
     by_hand = [
         math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
-        for cell, row in zip(m.cells, m.weights, strict=True)
+        for cell, row in zip(m.cells, *m.factors, strict=True)
     ]
     np.testing.assert_allclose(noise_of_places(m, 0), by_hand, rtol=1e-6)
 
@@ -275,11 +276,9 @@ def test_in_a_notebook(mechanisms):
 
 
 def test_a_solution_shows_itself_even_if_it_protects_nobody():
-    from tests.conftest import small_game
-
     game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
     solution = equinoise.best_response(game)
-    assert repr(solution) == "<best-response solution of a game for 'value' at epsilon 0.1>"
+    assert repr(solution) == "<best-response solution of a game for 'column 0' at epsilon 0.1>"
     assert "Not everyone is protected." in solution._repr_html_()
     assert "<td>yes, checked</td>" in solution._repr_html_()
     assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
@@ -290,13 +289,13 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
 def test_people_with_several_rows_have_figures_too():
     grid = Grid((Axis.padded("value", 0, 10, bins=15),))
     bags = (((5, 1),), ((6, 1), (7, 2)), ((7, 1),), ((9, 2),))
-    histogram = UnitHistogram(grid, bags, np.array([40, 30, 50, 4]))
-    solution = Procedure(2.0, restarts=1).solve_units(histogram)
-    made = UnitFixedNoise.from_solution(solution, settings={"unit": "id", "public_bounds": True})
+    players = Players.in_bags(grid, bags, np.array([40, 30, 50, 4]))
+    solution = Procedure(2.0, restarts=1).solve(players)
+    made = equinoise.FixedNoise.from_solution(solution, settings={"unit": "id", "public_bounds": True})
     for name in FIGURES:
         figure = make_figure(name, made)
         assert {len(row) for row in figure.rows} == {len(figure.header)}
-    kernel = solution.game.kernel.weights / solution.game.kernel.total
+    kernel = solution.game.kernel.weights[0] / solution.game.kernel.total
     bins, groups = places(made, 0)
     for bin, group, noise in zip(bins, groups, noise_of_places(made, 0), strict=True):
         row = kernel[made.scale_indices[group], bin]
@@ -309,6 +308,21 @@ def test_people_with_several_rows_have_figures_too():
     assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
     assert "all rows of that one person" in single.public_promise
     assert "Everyone is protected." in solution._repr_html_()
+
+
+@pytest.mark.parametrize("kind", people.KINDS)
+def test_every_kind_of_people_has_every_figure(kind):
+    made = people.make(kind, draws=5)
+    for name in FIGURES:
+        figure = make_figure(name, made)
+        assert {len(row) for row in figure.rows} == {len(figure.header)}
+        json.dumps(figure.specs(), allow_nan=False)
+    for number in range(len(made.grid.axes)):
+        bins, groups = places(made, number)
+        mine = [(group, made.grid.bins_of(np.array([cell]))[0, number]) for group, bag in enumerate(made.bags)
+                for cell, _ in bag]  # fmt: skip
+        assert list(zip(groups.tolist(), bins.tolist(), strict=True)) == list(dict.fromkeys(mine))
+        assert len(noise_of_places(made, number)) == len(bins)
 
 
 def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():

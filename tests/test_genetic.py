@@ -1,31 +1,40 @@
 import numpy as np
 import pytest
-from conftest import small_game
+from drawn_games import CONDITIONS, EVERY_UTILITY, KINDS, games
+from games import bag_game, joint_game, small_game
 from hypothesis import given
 from hypothesis import strategies as st
-from test_game import counts, epsilons, scale_sets
 
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.solvers import genetic as module
 from equinoise.solvers.genetic import Population, genetic
 
 
-@given(counts, scale_sets, epsilons, st.integers(0, 99))
-def test_fitness_of_a_population_is_the_payoff_of_each_chromosome(counts, scales, epsilon, seed):
-    game = small_game(counts, scales, epsilon)
+@given(games(KINDS, EVERY_UTILITY, CONDITIONS), st.integers(0, 99))
+def test_fitness_of_a_population_is_the_payoff_of_each_chromosome(game, seed):
     population = Population(game)
-    genes = np.random.default_rng(seed).integers(0, len(scales), (5, game.people))
+    genes = np.random.default_rng(seed).integers(0, game.scales, (5, game.people))
     for fitness, chromosome in zip(population.payoffs(genes), genes, strict=True):
         profile = game.check_profile(population.profile(chromosome))
         assert fitness == pytest.approx(game.payoff(profile).value, abs=1e-9)
+        np.testing.assert_array_equal(population.profile(population.genes(profile)), profile)
 
 
-def test_it_gets_better_and_repeats_with_the_seed():
-    game = small_game([1, 5, 20, 40, 20, 5, 2], [0.01, 0.05, 0.3, 3.0], 1.0)
-    seen = []
-    few, many = genetic(game, generations=2), genetic(game, generations=60, progress=seen.append)
+SCALES = [0.01, 0.05, 0.3, 3.0]
+GAMES = {
+    "one column": lambda: small_game([1, 5, 20, 40, 20, 5, 2], SCALES, 1.0),
+    "several columns": lambda: joint_game([[1, 5, 20], [3, 40, 20], [0, 5, 2]], SCALES, 1.0),
+    "several rows": lambda: bag_game([[0, 1], [1], [1, 1, 2], [3], [4, 5]], [5, 20, 30, 20, 5], 7, SCALES, 1.0),
+    "both": lambda: bag_game([[0, 1], [1], [1, 1, 2], [3], [4, 5]], [5, 20, 30, 20, 5], (3, 2), SCALES, 1.0),
+}
+
+
+@pytest.mark.parametrize("kind", GAMES)
+def test_it_gets_better_and_repeats_with_the_seed(kind):
+    game, seen = GAMES[kind](), []
+    few, many = genetic(game, generations=2), genetic(game, generations=40, progress=seen.append)
     assert many.game.payoff(many.profile).value > few.game.payoff(few.profile).value
-    np.testing.assert_array_equal(many.profile, genetic(game, generations=60).profile)
+    np.testing.assert_array_equal(many.profile, genetic(game, generations=40).profile)
     assert [state.number for state in seen] == list(range(1, many.rounds + 1))
     assert many.equilibrium == game.is_equilibrium(many.profile)
 

@@ -1,99 +1,102 @@
 """Who is protected is kept up to date move by move; here it is worked out again from nothing after each."""
 
 import numpy as np
-from conftest import small_game
-from hypothesis import given
+from drawn_games import games, moved, moves_of, random_profile
+from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_game import random_profile
+from loop_parts import classify_everyone, exposed_after, fewest_after, move, outside_after, parts_of
 
 from equinoise.privacy import LEAST_EPSILON
-from equinoise.solvers.guards import EXPOSED, GUARDED, exposed_after, fails_as_before, look_at_everyone
-from equinoise.solvers.moves import settle
+from equinoise.solvers.best_response.guards import EXPOSED, GUARDED
 
-people = st.lists(st.integers(0, 4), min_size=2, max_size=8).filter(lambda n: sum(n) >= 2)
 scales = st.sampled_from([[0.01, 0.2, 3.0], [0.02, 0.05, 0.5, 2.0], [0.05, 0.050001, 1.0]])
 epsilons = st.sampled_from([LEAST_EPSILON, 0.01, 0.05, 0.2, 0.5, 1.0, 2.0])
+guarded_games = games(scales=scales, epsilon=epsilons)
 
 
 class Guarded:
     """A game's profile with what the solver keeps about it."""
 
     def __init__(self, game, profile):
-        cells = len(profile)
-        self.game, self.profile, self.sums = game, profile.copy(), game.sums(profile)
-        self.status, self.witness = np.zeros_like(profile), np.zeros_like(profile)
-        self.extremes = (np.empty(cells), np.empty(cells), np.empty(cells), np.empty(cells, dtype=np.int64))
-        self.unprotected = look_at_everyone(*self.groups, *self.extremes, game.condition.parameters, self.sums)
+        self.game = game
+        self.store, self.limits, self.aim, self.state, self.buffers = parts_of(game, profile)
+        self.unprotected = classify_everyone(self.store, self.limits, self.state, self.buffers)
 
-    @property
-    def groups(self):
-        return self.game.rows, self.profile, self.game.occupied, self.status, self.witness
+    def after(self, i, old, new, block, most):
+        return exposed_after(
+            self.store, self.limits, self.state, self.buffers, self.unprotected, i, old, new, block, most
+        )
 
-    def moved(self, cell, old, new):
-        profile = self.profile.copy()
-        profile[cell, old] -= 1
-        profile[cell, new] += 1
-        return profile
+    def before_a_look(self, i, old, new, block):
+        most = self.game.people
+        return fewest_after(self.store, self.limits, self.state, self.unprotected, i, old, new, block, most)
 
-    def after(self, cell, old, new, most):
-        sums = self.game.sums(self.moved(cell, old, new))
-        state = *self.groups, *self.extremes, self.game.condition.parameters
-        return exposed_after(*state, self.unprotected, sums, cell, old, new, 1, most)
-
-    def move(self, cell, old, new):
-        people, lost = self.after(cell, old, new, self.game.people)
-        self.profile[:] = self.moved(cell, old, new)
-        self.sums = self.game.sums(self.profile)
-        self.unprotected = settle(
-            *self.groups, *self.extremes, self.game.condition.parameters, self.sums, cell, old, new,
+    def move(self, i, old, new, block):
+        people, lost = self.after(i, old, new, block, self.game.people)
+        self.unprotected = move(
+            self.store, self.limits, self.aim, self.state, self.buffers, i, old, new, block,
             self.unprotected + people, lost,
         )  # fmt: skip
 
     def check(self):
-        cells, used = self.game.groups(self.profile)
-        rows = self.game.rows[used, cells]
-        outside = self.game.condition.outside(rows, self.sums)
-        assert (self.status[cells, used] == np.where(outside, EXPOSED, GUARDED)).all()
-        assert np.count_nonzero(self.status) == len(cells)
-        assert self.unprotected == self.profile[cells, used][outside].sum()
-        inside = np.sort(np.vstack([np.zeros((2, rows.shape[1])), rows[~outside]]), axis=0)
-        largest, second, _, bounds = self.extremes
-        exact = bounds == 0
-        assert (largest >= inside[-1]).all()
-        assert (second >= inside[-2]).all()
-        assert (largest[exact] == inside[-1][exact]).all()
-        assert (second[exact] == inside[-2][exact]).all()
+        game, state, profile = self.game, self.state, self.state.profile
+        np.testing.assert_allclose(state.sums, game.sums(profile), rtol=1e-14)
+        np.testing.assert_array_equal(state.near, state.sums[game.players.occupied])
+        types, used = game.groups(profile)
+        rows = game.rows.some(types, used)
+        outside = game.condition.outside(rows, state.sums, types)
+        assert (state.status[types, used] == np.where(outside, EXPOSED, GUARDED)).all()
+        assert np.count_nonzero(state.status) == len(types)
+        assert self.unprotected == profile[types, used][outside].sum()
+        inside, whose = rows[~outside], types[~outside]
+        shares = np.sort(np.vstack([np.zeros((2, rows.shape[1])), inside * self.limits.most[whose, None]]), axis=0)
+        exact = state.stale == 0
+        assert (state.largest >= shares[-1]).all()
+        assert (state.second >= shares[-2]).all()
+        assert (state.largest[exact] == shares[-1][exact]).all()
+        assert (state.second[exact] == shares[-2][exact]).all()
+        limited = np.isfinite(self.limits.least[whose])
+        lows = np.vstack([np.full(rows.shape[1], np.inf), inside[limited] * self.limits.least[whose[limited], None]])
+        assert (state.smallest <= lows.min(axis=0)).all()
+        assert (state.smallest[exact] == lows.min(axis=0)[exact]).all()
 
 
-def moves_of(profile):
-    cells, used = np.nonzero(profile)
-    return [(k, v, w) for k, v in zip(cells, used, strict=True) for w in range(profile.shape[1]) if w != v]
-
-
-@given(people, scales, epsilons, st.integers(0, 99))
-def test_people_left_out_by_a_move_are_those_counted_from_nothing(counts, scales, epsilon, seed):
-    game = small_game(counts, scales, epsilon)
-    guarded = Guarded(game, random_profile(game, seed))
+@given(guarded_games, st.integers(0, 99))
+def test_people_left_out_by_a_move_are_those_counted_from_nothing(game, seed):
+    profile = random_profile(game, seed)
+    guarded = Guarded(game, profile)
     guarded.check()
-    before = game.unprotected(guarded.profile, guarded.sums)
-    for cell, old, new in moves_of(guarded.profile):
-        moved = guarded.moved(cell, old, new)
-        expected = game.unprotected(moved, game.sums(moved))
-        assert guarded.after(cell, old, new, game.people)[0] == expected
-        for most in (0, before):
-            found, _ = guarded.after(cell, old, new, most)
-            assert found == expected if expected <= most else found > most
-        if fails_as_before(
-            *guarded.groups, *guarded.extremes, game.condition.parameters, guarded.sums, cell, old, new, 1
-        ):  # fmt: skip
-            assert expected > 0
+    before = game.unprotected(profile)
+    for i, old, new in moves_of(profile):
+        for block in {1, int(profile[i, old])}:
+            expected = game.unprotected(moved(profile, i, old, new, block))
+            assert guarded.after(i, old, new, block, game.people)[0] == expected
+            for most in (0, before):
+                found, _ = guarded.after(i, old, new, block, most)
+                assert found == expected if expected <= most else found > most
+            still, again = guarded.before_a_look(i, old, new, block)
+            assert still + again <= expected
 
 
-@given(people, scales, epsilons, st.integers(0, 99))
-def test_guards_are_right_after_every_move(counts, scales, epsilon, seed):
-    game = small_game(counts, scales, epsilon)
+@given(guarded_games, st.integers(0, 99))
+def test_guards_are_right_after_every_move(game, seed):
     guarded, random = Guarded(game, random_profile(game, seed)), np.random.default_rng(seed)
     for _ in range(20):
-        cell, old, new = random.choice(moves_of(guarded.profile)).tolist()
-        guarded.move(cell, old, new)
+        i, old, new = random.choice(moves_of(guarded.state.profile)).tolist()
+        guarded.move(i, old, new, int(random.choice([1, guarded.state.profile[i, old]])))
         guarded.check()
+
+
+@settings(max_examples=60)
+@given(
+    games(scales=scales, conditions=({"delta": 0.02}, {"delta": 0.3}, {"order": 2.0}, {"order": 30.0})),
+    st.integers(0, 99),
+)
+def test_people_left_out_under_other_conditions_are_those_counted_from_nothing(game, seed):
+    profile = random_profile(game, seed)
+    store, limits, _, state, buffers = parts_of(game, profile)
+    assert outside_after(store, limits, state, buffers, 0, 0, 0, 0, game.people) == game.unprotected(profile)
+    for i, old, new in moves_of(profile):
+        expected = game.unprotected(moved(profile, i, old, new))
+        assert outside_after(store, limits, state, buffers, i, old, new, 1, game.people) == expected
+        assert (outside_after(store, limits, state, buffers, i, old, new, 1, 0) > 0) == (expected > 0)

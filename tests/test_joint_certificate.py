@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from joint_oracle import joint_game
 
 from benchmarks.joint import joint_game as players_game
 from equinoise.certificate import certify, exp_lower_bound
+from equinoise.fixed_noise import FixedNoise
 from equinoise.solvers.best_response import best_response
+from tests.games import joint_game
 
 
 def plainly(people, weights, bound):
@@ -73,8 +74,8 @@ def test_it_agrees_with_the_certificate_of_one_axis_on_the_rows_laid_out(mechani
 def solved():
     game = players_game(("height", "weight"), 31, 1.0)
     solution = best_response(game, restarts=2)
-    positions, scales = game.groups(solution.profile)
-    return solution.profile[positions, scales], game.factors(solution.profile), game.kernel.totals
+    made = FixedNoise.unchecked(solution)
+    return made.people, made.factors, made.totals
 
 
 def test_a_solution_is_certified_and_its_least_epsilon_is_tight(solved):
@@ -127,8 +128,8 @@ def test_without_someone_a_cell_may_be_too_likely():
     people, weights = [1, 1], [np.array([[3, 1], [1, 3]]), np.array([[1], [1]])]
     assert "with" in certify(people, weights, [4, 1], 0.1).failure
     tiny = joint_game([[2, 0], [0, 0]], [1.0], 0.01)
-    profile = tiny.largest_scale_profile()
-    assert certify([2], tiny.factors(profile), tiny.kernel.totals, 1e-9).holds
+    factors = tiny.kernel.rows_of(np.array([0]), np.array([[0, 0]]))
+    assert certify([2], factors, tiny.kernel.totals, 1e-9).holds
 
 
 @pytest.mark.parametrize(

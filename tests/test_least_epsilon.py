@@ -1,11 +1,10 @@
 import math
 
 import pytest
-from conftest import small_game
+from games import bag_game, height_game, joint_game, small_game
 from hypothesis import given, settings
 from test_optimal import counts, every_profile
 
-from benchmarks.heights import height_game
 from equinoise.errors import at_most
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.least_epsilon import LeastEpsilon, least_epsilon
@@ -20,6 +19,21 @@ def test_brute_force_lies_between_what_is_proven_and_what_is_found(counts):
     assert known.proven * (1 - 1e-6) <= least <= known.found + 1e-12
     if 0.01 < least < math.inf:
         assert known.found <= 1.01 * known.proven
+
+
+@pytest.mark.parametrize(
+    "game",
+    [
+        joint_game([[2, 0], [1, 3]], [0.05, 0.25], 1e-3),
+        bag_game([[0, 1], [2], [3, 3, 1]], [2, 3, 1], 4, [0.05, 0.25], 1e-3),
+        bag_game([[0, 1], [2], [3, 3, 1]], [2, 3, 1], (2, 2), [0.05, 0.25], 1e-3),
+    ],
+)
+def test_so_it_does_with_several_columns_or_rows(game):
+    least = min(float(game.losses(profile).max()) for profile in every_profile(game))
+    known = least_epsilon(best_response(game, restarts=1))
+    assert known.proven * (1 - 1e-6) <= least <= known.found + 1e-12
+    assert known.found <= 1.01 * known.proven
 
 
 def test_on_real_people_the_least_epsilon_is_usable_and_nothing_below_is(heights):

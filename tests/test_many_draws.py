@@ -2,12 +2,15 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
+from games import bag_game, height_game
 
-from benchmarks.heights import height_game
+from benchmarks.joint import joint_game as players_game
 from equinoise import BadInput, Mechanism, PromiseNotMet, optimize
 from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import certify
+from equinoise.fixed_noise import FixedNoise
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.many_draws import accountant_of, most_draws, within_budget
 
@@ -23,6 +26,22 @@ def test_five_hundred_draws_within_a_budget(heights):
     assert found.protected == 1844
     assert accountant_of(found).worst(500, 1e-6) <= 1.0
     assert found.game.epsilon > 10 * 1.0 / 500
+
+
+@pytest.mark.parametrize("kind", ["columns", "rows"])
+def test_draws_within_a_budget_whatever_the_data(kind):
+    if kind == "columns":
+        game = players_game(("height", "weight"), 9, 1.0)
+    else:
+        game = bag_game([[0, 1], [1], [1, 1, 2], [3], [4, 5]], [50, 200, 300, 200, 50], 6, [0.02, 0.2, 1.0, 3.0], 1.0)
+    budget = Budget(1.0, 1e-6)
+    found = within_budget(game, solve, 200, budget)
+    assert found.protected == game.people
+    assert accountant_of(found).worst(200, 1e-6) <= 1.0
+    assert found.game.epsilon > 1.0 / 200
+    made = FixedNoise.from_solution(found, draws=200, budget=budget)
+    assert made.within_budget
+    assert made.cost(200) == pytest.approx(accountant_of(found).worst(200, 1e-6), rel=1e-9)
 
 
 def test_past_what_is_possible_the_most_draws_are_stated(heights):
@@ -68,6 +87,30 @@ def test_one_draw_with_a_delta_or_a_renyi_order(people, tmp_path):
     assert "Renyi divergence of order 4" in renyi.promise
     assert "3 x 0.5 = 1.5 together (Renyi divergences of order 4 add up)" in renyi.promise
     assert loose.worst_loss > 0.5
+
+
+TABLES = {
+    "several columns": {"column": ["a", "b"], "bounds": {"a": (163, 226), "b": (163, 226)}},
+    "several rows": {"column": "a", "bounds": (163, 226), "unit": "who"},
+    "both": {"column": ["a", "b"], "bounds": {"a": (163, 226), "b": (163, 226)}, "unit": "who"},
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+@pytest.mark.parametrize(
+    "asked", [{"delta": 1e-3}, {"renyi": 4, "draws": 3}, {"delta": 1e-6, "draws": 10}], ids=["delta", "renyi", "budget"]
+)
+def test_every_target_whatever_the_data(people, tmp_path, kind, asked):
+    table = pl.DataFrame({"a": people, "b": np.roll(people, 7), "who": np.arange(400) // 2})
+    table = table if "unit" in TABLES[kind] else table.drop("who")
+    made = optimize(table, epsilon=1, bins=9, restarts=2, **TABLES[kind], **asked)
+    assert made.certificate().holds
+    assert made.protected == made.total_people == (400 if kind == "several columns" else 200)
+    assert made.within_budget
+    made.save(tmp_path / "m.eq")
+    opened = Mechanism.open(tmp_path / "m.eq")
+    assert opened.promise == made.promise
+    assert opened.cost(made.draws) == made.cost(made.draws)
 
 
 @pytest.mark.parametrize(

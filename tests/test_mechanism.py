@@ -1,4 +1,5 @@
 import dataclasses
+import json
 import re
 import stat
 
@@ -9,6 +10,9 @@ from scipy import stats
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, FixedNoise, Mechanism, PromiseNotMet
+from equinoise.accounting import Accountant
+from equinoise.solvers import Solution
+from tests import people as counted
 from tests.saved_files import forge
 
 
@@ -29,35 +33,87 @@ def saved(made, tmp_path):
     return path
 
 
-def test_saved_and_opened_is_the_same_mechanism(made, saved):
+@pytest.fixture(scope="module", params=counted.KINDS)
+def each(request):
+    """A mechanism of every kind of people."""
+    return counted.make(request.param, draws=1000)
+
+
+@pytest.mark.parametrize("kind", counted.KINDS)
+def test_saved_and_opened_is_the_same_mechanism(kind, tmp_path):
+    made, saved = counted.make(kind, draws=1000), tmp_path / "m.eq"
+    made.save(saved)
     opened = Mechanism.open(saved)
     assert opened.to_json() == made.to_json()
-    np.testing.assert_array_equal(opened.weights, made.weights)
+    assert opened.bags == made.bags
+    for ours, theirs in zip(opened.factors, made.factors, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert opened.losses().tolist() == made.losses().tolist()
+    assert opened.promise == made.promise
     assert opened.ledger.digest == made.ledger.digest
     assert opened.certificate() == made.certificate()
     assert stat.S_IMODE(saved.stat().st_mode) == 0o600
     assert [p.name for p in saved.parent.iterdir()] == ["m.eq"]
+    opened.sample(996)
+    with pytest.raises(BudgetSpent):
+        opened.sample(5)
 
 
-def test_show_json_is_enough_to_compute_the_output_and_every_loss(made):
-    shown = made.to_json()
-    rows, people = np.array(shown["weights"], float), np.array([g["people"] for g in shown["profile"]])
-    everyone, n = people @ rows, people.sum()
-    np.testing.assert_allclose(everyone / (n * shown["weight_total"]), made.output)
+def test_everyone_is_protected_and_certified(each):
+    assert each.certificate().holds
+    assert each.solver["equilibrium"]
+    assert each.protected == each.total_people
+    assert 0 < each.worst_loss <= 1
+    assert each.histogram.sum() == each.total_rows == counted.ROWS
+    assert each.output.sum() == pytest.approx(1)
+    assert (each.total_people < each.total_rows) == (not each.single)
+
+
+def test_losses_and_output_are_those_of_rows_laid_out(each):
+    rows = counted.laid_out(each)
+    everyone = (each.people.astype(object) @ rows).astype(float)
+    np.testing.assert_allclose(each.output, everyone / everyone.sum())
+    np.testing.assert_allclose(each.losses(), counted.plain_losses(each), rtol=1e-9)
+    assert np.concatenate([rows for _, rows in each.laid_out(object)]).tolist() == rows.tolist()
+    plain = Accountant(each.people, rows, each.sizes)
+    assert each.costs([7], 1e-6)[0]["worst"] == plain.worst(7, 1e-6)
+
+
+def test_show_json_is_enough_to_compute_the_output_and_every_loss(each):
+    shown = json.loads(json.dumps(each.to_json()))
+    shape = [axis["bins"] for axis in shown["grid"]["axes"]]
+    kernels = [
+        equinoise.noise.make_kernel("laplace", [choice[axis] for choice in shown["scales"]], bins, total).weights
+        for axis, (bins, total) in enumerate(zip(shape, shown["weight_totals"], strict=True))
+    ]
+    entry, rows = 0, []
+    for group in shown["profile"]:
+        rows.append(0.0)
+        for place in group["rows"]:
+            row = np.array([place["rows"]], float)
+            for axis, bin in enumerate(np.unravel_index(place["cell"], shape)):
+                assert kernels[axis][group["scale"], bin].tolist() == shown["weights"][axis][entry]
+                row = np.kron(row, np.array(shown["weights"][axis][entry], float))
+            rows[-1] = rows[-1] + row
+            entry += 1
+    people, rows = np.array([group["people"] for group in shown["profile"]]), np.array(rows)
+    everyone, others = people @ rows, people @ rows - rows
+    np.testing.assert_allclose(everyone / everyone.sum(), each.output)
     with np.errstate(divide="ignore", invalid="ignore"):
-        ratio = np.abs(np.log((everyone / n) / ((everyone - rows) / (n - 1))))
-    np.testing.assert_allclose(np.nanmax(ratio, axis=1), made.losses(), rtol=1e-9)
-    kernel = equinoise.noise.make_kernel("laplace", shown["scales"], 41, shown["weight_total"])
-    for group, row in zip(shown["profile"], shown["weights"], strict=True):
-        assert kernel.weights[group["scale"], group["cell"]].tolist() == row
+        ratio = np.abs(np.log((everyone / everyone.sum()) / (others / others.sum(axis=1)[:, None])))
+    np.testing.assert_allclose(np.nanmax(ratio, axis=1), each.losses(), rtol=1e-9)
 
 
-def test_draws_follow_the_output_and_are_cell_midpoints(people):
-    made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, draws=10**6, restarts=2)
-    values = made.sample(200_000, source=seeded_bytes(3))
-    midpoints = made.grid.axis.midpoints()
-    assert np.isin(values, midpoints).all()
-    seen = np.array([(values == m).sum() for m in midpoints])
+@pytest.mark.parametrize("kind", counted.KINDS)
+def test_draws_follow_the_output_and_are_cell_midpoints(kind):
+    made = counted.make(kind, draws=10**6)
+    values = made.sample(100_000, source=seeded_bytes(3))
+    assert values.shape == ((100_000, 2) if kind in counted.SEVERAL_COLUMNS else (100_000,))
+    bins = []
+    for axis, column in zip(made.grid.axes, values.reshape(len(values), -1).T, strict=True):
+        assert np.isin(column, axis.midpoints()).all()
+        bins.append(np.searchsorted(axis.midpoints(), column))
+    seen = np.bincount(made.grid.cells_of(np.stack(bins, axis=1)), minlength=made.grid.cells)
     expected = made.output * len(values)
     big = expected > 10
     observed = np.append(seen[big], seen[~big].sum())
@@ -68,9 +124,9 @@ def test_draws_follow_the_output_and_are_cell_midpoints(people):
 def test_quantiles_count_people():
     rows = np.array([[2**32, 0], [2**31, 2**31]])
     m = FixedNoise(
-        grid=equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), noise="laplace", scales=(1.0,),
-        weight_total=2**32, epsilon=1.0, draws=1, cells=np.array([0, 1]), scale_indices=np.array([0, 0]),
-        people=np.array([3, 97]), weights=rows,
+        grid=equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), noise="laplace", scales=((1.0,),),
+        epsilon=1.0, draws=1, begins=np.arange(3), cells=np.array([0, 1]), times=np.array([1, 1]),
+        scale_indices=np.array([0, 0]), people=np.array([3, 97]), factors=(rows,),
     )  # fmt: skip
     rare, usual = m.losses()
     assert rare > usual
@@ -78,24 +134,28 @@ def test_quantiles_count_people():
     assert m.worst_loss == rare
 
 
-def test_no_mechanism_is_made_without_a_certificate_that_holds(made):
-    from equinoise.game import Game
-    from equinoise.grid import Histogram
-    from equinoise.noise import make_kernel
-    from equinoise.solvers import Solution
-
-    game = Game(Histogram(made.grid, made.histogram), make_kernel("laplace", made.scales, 41), 1.0)
-    profile = np.zeros((41, len(made.scales)), dtype=np.int64)
-    profile[:, 0] = made.histogram  # everyone at the smallest scale
+def test_no_mechanism_is_made_without_a_certificate_that_holds(each):
+    game = each.game()
+    smallest = game.profile_of(np.zeros(game.players.types, dtype=np.int64))
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
-        FixedNoise.from_solution(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
+        FixedNoise.from_solution(Solution(game, smallest, "best-response", False, 0, 0.0, 0.0))
+
+
+def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(each):
+    game, profile = each.game(), np.zeros((each.players.types, len(each.scales)), dtype=np.int64)
+    types = {bag: number for number, bag in enumerate(sorted(set(each.bags)))}
+    np.add.at(profile, ([types[bag] for bag in each.bags], each.scale_indices), each.people)
+    assert game.is_equilibrium(profile)
+    np.testing.assert_allclose(game.losses(profile), each.losses(), rtol=1e-9)
+    np.testing.assert_allclose(game.output(profile), each.output, rtol=1e-12)
+    assert each.game(3.0).epsilon == 3.0
 
 
 def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(made, saved):
     with pytest.raises(BadInput, match="cannot be changed"):
         dataclasses.replace(made, epsilon=1e-3)
     with pytest.raises(ValueError, match="read-only"):
-        made.weights[0, 0] = 1
+        made.factors[0][0, 0] = 1
     broken = dataclasses.replace(made, epsilon=1e-3, ledger=None)
     for use in (lambda: broken.sample(1), lambda: broken.save(saved, force=True)):
         with pytest.raises(PromiseNotMet, match="certificate does not hold"):
@@ -207,10 +267,15 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"axes": [{**AXIS, "low": -1e308, "high": 1.7e308, "padding": 1e308}]},
         {"axes": [{**AXIS, "low": 200.0}]},
         {"axes": [{**AXIS, "bins": 10**12}]},
-        {"scales": [-1.0, 1.0]},
+        {"scales": [[-1.0], [1.0]]},
+        {"scales": [[2.0], [1.0]] * 4},
+        {"scales": [[1.0, 1.0]] * 8},
         {"draws": 10**30},
         {"draws": 1},
-        {"cells": [], "people": [], "scale_indices": []},
+        {"bags": [], "people": [], "scale_indices": []},
+        {"bags": [[[0, 1]]]},
+        {"bags": [[]]},
+        {"cells": [0]},
         {"people": [2**61] * 5},
         {"epsilon": -1.0},
         {"noise": "[/x]"},

@@ -1,7 +1,9 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from games import bag_game, bare_grid, height_game, joint_game, of_column, people_in
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
@@ -9,7 +11,7 @@ from scipy import stats
 from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game
-from equinoise.grid import Axis, Grid, Histogram
+from equinoise.grid import Axis
 from equinoise.noise import FAMILIES, make_kernel, noise_mass, round_rows, scale_set
 from equinoise.solvers.best_response import best_response
 
@@ -82,12 +84,15 @@ def test_infinite_scale_is_uniform_and_tiny_scale_stays_put(noise):
 
 @families
 def test_the_game_protects_everyone_with_every_family(heights, noise):
-    axis = Axis.padded("height", 163, 226)
-    counts = np.bincount([axis.cell_of(h) for h in heights], minlength=axis.bins)
-    game = Game(Histogram(Grid((axis,)), counts), make_kernel(noise, scale_set("wide", axis, 1.0), axis.bins), 1.0)
-    found = best_response(game, restarts=2)
-    assert found.equilibrium
-    assert FixedNoise.from_solution(found).certificate().holds
+    several = np.geomspace(0.005, 3, 6).tolist()
+    for game in (
+        height_game("wide", 1.0, values=heights, noise=noise),
+        joint_game(np.arange(12).reshape(3, 4), several, 1.0, noise=noise),
+        bag_game([[0, 1], [1], [1, 1, 2], [3], [4, 5]], [5, 20, 30, 20, 5], 6, several, 1.0, noise=noise),
+    ):
+        found = best_response(game, restarts=2)
+        assert found.equilibrium
+        assert FixedNoise.from_solution(found).certificate().holds
 
 
 def test_scale_sets():
@@ -122,9 +127,10 @@ def test_rows_for_some_cells_are_those_of_all_and_the_others_stay_zero(noise):
     assert some.weights.sum() == len(scales) * len(cells) * some.total
 
 
-def test_a_game_wants_a_row_for_everyone():
-    axis = Axis("value", 0.0, 1.0, 4, 0.0)
-    histogram = Histogram(Grid((axis,)), np.array([2, 0, 1, 0]))
-    assert Game(histogram, make_kernel("laplace", [0.1], 4, cells=np.array([0, 2])), 1.0).people == 3
-    with pytest.raises(AssertionError):
-        Game(histogram, make_kernel("laplace", [0.1], 4, cells=np.array([0, 1])), 1.0)
+def test_a_game_needs_rows_only_for_the_cells_with_anyone_in_them():
+    players = people_in(bare_grid([4]), [2, 0, 1, 0])
+    some, every = (make_kernel("laplace", [0.1, 1.0], 4, cells=cells) for cells in (np.array([0, 2]), None))
+    kernel = of_column("laplace", [0.1, 1.0], 4)
+    np.testing.assert_array_equal(kernel.weights[0], every.weights)
+    game = Game(players, replace(kernel, weights=(some.weights,)), 1.0)
+    np.testing.assert_array_equal(game.rows.rows, Game(players, kernel, 1.0).rows.rows)

@@ -11,15 +11,15 @@ import pytest
 import equinoise
 from equinoise.counting import count, open_rows
 from equinoise.counting_units import count_units
-from equinoise.draws import draw_units
+from equinoise.draws import draw_rows
 from equinoise.engines import connect
-from equinoise.grid import Axis, Grid
-from equinoise.noise import make_kernel
+from equinoise.fixed_noise import FixedNoise
+from equinoise.grid import Axis
 from equinoise.repeats import warn_of_repeats
-from equinoise.unit_fixed_noise import UnitFixedNoise
-from equinoise.unit_game import UnitGame
-from equinoise.units import UnitHistogram
+from equinoise.solvers import Solution
 from tests.conftest import seeded_bytes
+from tests.games import bag_game
+from tests.people import laid_out
 from tests.saved_files import forge
 
 AXIS = Axis.padded("x", 0, 100, bins=41)
@@ -141,18 +141,17 @@ def test_losses_of_no_rows_are_refused(folder, run, how):
 def test_someone_with_millions_of_rows():
     """Their weights do not fit into a float's 53 bits."""
     many = 3_000_001
-    bags = (((4, many),), ((4, many - 1), (5, 2)), ((6, 1),))
-    histogram = UnitHistogram(Grid((AXIS,)), bags, np.array([2, 1, 5]))
-    game = UnitGame(histogram, make_kernel("laplace", (0.01, 3.0), 41), 20.0)
-    profile = np.stack([histogram.counts, 0 * histogram.counts], axis=1)
-    weights, kernel = game.weights(profile), game.kernel.weights[0]
-    for row, bag in zip(weights.tolist(), bags, strict=True):
-        assert row == [sum(times * int(kernel[cell, x]) for cell, times in bag) for x in range(41)]
-    found = np.concatenate(list(draw_units(np.array([1, 1]), np.array([2**30, 2**30]), np.array([[2**62], [2**62]]),
-                                           2**32, 5, seeded_bytes(1))))  # fmt: skip
-    assert found.tolist() == [0] * 5
-    with pytest.raises(equinoise.BadInput, match="too many to draw from exactly"):
-        UnitGame(UnitHistogram(Grid((AXIS,)), (((4, 2**31),), ((5, 1),)), np.array([1, 1])), game.kernel, 1.0)
+    game = bag_game([[4] * many, [4] * (many - 1) + [5, 5], [6]], [2, 1, 5], 41, (0.01, 3.0), 20.0)
+    profile = game.profile_of(np.zeros(3, dtype=np.int64))
+    made, kernel = FixedNoise.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0)), game.kernel
+    (whole,) = (rows for _, rows in made.laid_out(object))
+    assert whole.tolist() == laid_out(made).tolist()
+    for row, bag in zip(whole.tolist(), made.bags, strict=True):
+        assert row == [sum(times * int(kernel.weights[0][0, cell, x]) for cell, times in bag) for x in range(41)]
+    assert made.accountant.weights.dtype == np.int64  # whole numbers of 64 bits still hold them
+    assert made.certificate().failure is None or "someone" in made.certificate().failure
+    rows = draw_rows(np.array([2**30, 2**30]), [np.array([[2**32], [2**32]])], [2**32], 5, seeded_bytes(1))
+    assert np.concatenate(list(rows)).tolist() == [[0]] * 5
 
 
 def test_one_person_alone(folder, run):
@@ -196,12 +195,14 @@ def many_people(document):
 
 def too_many(document):
     document["bags"][0] = [[0, 2**61], [1, 2**61], [2, 2**61]]
-    document["cells"][0] = 0
+
+
+def too_many_of_one_person(document):
+    document["bags"][0][0][1] = 2**30 + 1
 
 
 def out_of_range(document):
     document["bags"][-1] = [[41, 1]]
-    document["cells"][-1] = 41
 
 
 def other_size(document):
@@ -225,11 +226,23 @@ def no_bags(document):
 
 
 @pytest.mark.parametrize(
-    "change", [more_rows, many_people, too_many, out_of_range, other_size, one_row, no_unit, fewer_bags, no_bags]
+    "change",
+    [
+        more_rows,
+        many_people,
+        too_many,
+        too_many_of_one_person,
+        out_of_range,
+        other_size,
+        one_row,
+        no_unit,
+        fewer_bags,
+        no_bags,
+    ],
 )
 def test_forged_bags_are_refused(folder, run, change):
     made = equinoise.optimize(VISITS, unit="who", **ASKED)
-    assert isinstance(made, UnitFixedNoise)
+    assert not made.single
     made.save("a.eq")
     forge(folder / "a.eq", change)
     for command in (("show",), ("sample",), ("cost",)):

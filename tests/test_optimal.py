@@ -1,16 +1,15 @@
 import itertools
 import math
 import time
-from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import small_game
+from games import bag_game, height_game, joint_game, small_game
 from highspy import Highs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.heights import height_game
+from benchmarks import optimal as optimal_benchmark
 from equinoise.errors import BadInput
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.nodes import Node
@@ -32,22 +31,38 @@ def splits(people, choices):
 
 
 def every_profile(game):
-    choices = len(game.kernel.scales)
-    for rows in itertools.product(*(list(splits(n, choices)) for n in game.histogram.counts.tolist())):
+    for rows in itertools.product(*(list(splits(n, game.scales)) for n in game.players.people.tolist())):
         yield np.array(rows, dtype=np.int64)
+
+
+def protecting_profiles(game):
+    return [p for p in every_profile(game) if game.unprotected(p) == 0]
+
+
+@st.composite
+def games(draw, epsilons=(0.7, 1.0, 2.0, 4.0)):
+    """Of every kind, so small that all profiles can be looked at."""
+    scales, epsilon, utility = draw(scale_sets), draw(st.sampled_from(epsilons)), draw(utilities)
+    kind = draw(st.sampled_from(["column", "joint", "bags", "joint bags"]))
+    if kind == "column":
+        return small_game(draw(counts), scales, epsilon, utility)
+    if kind == "joint":
+        people = draw(st.lists(st.integers(0, 2), min_size=6, max_size=6).filter(lambda n: 2 <= sum(n) <= 6))
+        return joint_game(np.reshape(people, (2, 3)), scales, epsilon, utility)
+    bags = draw(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=3), min_size=2, max_size=4))
+    people = draw(st.lists(st.integers(1, 2), min_size=len(bags), max_size=len(bags)))
+    return bag_game(bags, people, 4 if kind == "bags" else (2, 2), scales, epsilon, utility)
 
 
 def best_by_enumeration(game):
     """The least divergence of all profiles that protect everyone."""
-    protecting = (p for p in every_profile(game) if game.payoff(p).protected == game.people)
-    return min((game.divergence(p) for p in protecting), default=math.inf)
+    return min((game.divergence(p) for p in protecting_profiles(game)), default=math.inf)
 
 
-@settings(max_examples=120)
-@given(counts, scale_sets, st.sampled_from([0.7, 1.0, 2.0, 4.0]), utilities)
-def test_brute_force_agrees(counts, scales, epsilon, utility):
-    game = replace(small_game(counts, scales, epsilon), utility=utility)
-    if game.condition.lower > 0:
+@settings(max_examples=200)
+@given(games())
+def test_brute_force_agrees(game):
+    if (game.condition.lower > 0).any():
         with pytest.raises(BadInput, match="optimal solver needs an epsilon above"):
             optimal(game)
         return
@@ -79,24 +94,24 @@ def test_games_whose_optimum_was_once_missed(counts, noise, scales, epsilon, uti
     assert found.divergence <= best_by_enumeration(game) + 1e-4
 
 
-@settings(max_examples=100)
-@given(counts, scale_sets, st.sampled_from([0.7, 1.0, 2.0]), utilities, st.randoms(use_true_random=False))
-def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(counts, scales, epsilon, utility, random):
+@settings(max_examples=200)
+@given(games((0.7, 1.0, 2.0)), st.randoms(use_true_random=False))
+def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, random):
     """Down a random path of nodes that contain a protecting profile: whatever rows were added there and beside it,
     the program with that profile's fractions is at most its divergence."""
-    game = replace(small_game(counts, scales, epsilon), utility=utility)
-    profiles = [p for p in every_profile(game) if game.payoff(p).protected == game.people]
-    if game.condition.lower > 0 or not profiles:
+    profiles = protecting_profiles(game)
+    if (game.condition.lower > 0).any() or not profiles:
         return
     profile = random.choice(profiles)
     program = Program(game)
-    people = profile[program.cells, program.scales]
+    people = profile.ravel()
     assert program.divergence(people / program.people) == pytest.approx(game.divergence(profile), abs=1e-9)
     path, node = [program.root], program.root
     for _ in range(6):
-        first = random.randrange(len(game.occupied)) * program.choices
+        first = random.randrange(program.types) * program.choices
         pairs = range(first, first + program.choices)
-        group = tuple(sorted(random.sample(pairs, random.randint(1, program.choices))))
+        among = random.choice([pairs, range(len(program.people))])
+        group = tuple(sorted(random.sample(among, random.randint(1, len(among) - 1 or 1))))
         pair = random.choice(pairs)
         whole = random.randint(0, int(people[pair]))
         parts = [node.avoiding(group), node.using(group)]
@@ -117,20 +132,20 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(counts,
 
 
 @pytest.mark.parametrize("utility", ["kl", "js", "tv"])
-@given(at=st.floats(1e-6, 30), s=st.floats(0, 30))
-def test_tangents_touch_the_curve_and_stay_below_it(utility, at, s):
-    objective = Objective(replace(small_game([3, 0, 1], [0.1, 1.0], 1.0), utility=utility))
-    for term, cell in enumerate(objective.cells):
-        a, b = objective.tangent(term, at)
-        here, there = (objective.cost(np.full(len(objective.cells), value))[term] for value in (at, s))
-        assert a - b * at == pytest.approx(here, abs=1e-9)
-        assert a - b * s <= there + 1e-9
-        assert objective.unit[cell] == (3, 0.1, 1)[cell]
+@given(at=st.floats(1e-6, 30), s=st.floats(1e-9, 30), further=st.floats(0, 30))
+def test_tangents_touch_the_curve_and_stay_below_it_by_their_lift(utility, at, s, further):
+    objective = Objective(small_game([3, 0, 1], [0.1, 1.0], 1.0, utility))
+    a, b = objective.tangent(at)
+    here, there, beyond = objective.cost(np.array([at, s, s + further]))
+    assert a - b * at == pytest.approx(here, abs=1e-9)
+    assert a - b * s <= there + 1e-9
+    assert a - b * (s + further) + objective.lift(np.array(s), np.array(at)) <= beyond + 1e-9
+    assert objective.unit.tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("utility", ["js", "tv"])
 def test_other_utilities_are_bounded_on_real_people(heights, utility):
-    game = replace(height_game("wide", 2.0, values=heights), utility=utility)
+    game = height_game("wide", 2.0, values=heights, utility=utility)
     found = optimal(game, time_limit=8)
     assert found.protected == 1844
     assert found.equilibrium
@@ -151,15 +166,20 @@ def tightened(program, node):
     program.drop_slack_rows()
 
 
-@given(counts, scale_sets, st.sampled_from([1.0, 2.0, 4.0]), st.integers(0, 10**6))
-def test_swaps_keep_everyone_protected_and_never_raise_kl(counts, scales, epsilon, pick):
-    game = small_game(counts, scales, epsilon)
-    profiles = [p for p in every_profile(game) if game.payoff(p).protected == game.people]
-    if game.condition.lower > 0 or not profiles:
+def two_at_a_time(game, profile):
+    program = Program(game)
+    shape = (program.types, program.choices, -1)
+    return swapped(game, program.rows.reshape(shape), program.demand.reshape(shape), profile, later())
+
+
+@given(games((1.0, 2.0, 4.0)), st.integers(0, 10**6))
+def test_swaps_keep_everyone_protected_and_never_raise_the_divergence(game, pick):
+    profiles = protecting_profiles(game)
+    if (game.condition.lower > 0).any() or not profiles:
         return
     profile = profiles[pick % len(profiles)]
-    end = swapped(game, profile, later())
-    assert game.payoff(end).protected == game.people
+    end = two_at_a_time(game, profile)
+    assert game.unprotected(end) == 0
     assert game.divergence(end) <= game.divergence(profile) + 1e-12
 
 
@@ -167,7 +187,7 @@ def test_two_people_move_where_one_would_not(heights):
     game = height_game("wide", 0.3, values=heights)
     found = best_response(game, restarts=1)
     assert game.is_equilibrium(found.profile)
-    assert game.divergence(swapped(game, found.profile, later())) < found.kl - 1e-5
+    assert game.divergence(two_at_a_time(game, found.profile)) < found.kl - 1e-5
 
 
 @pytest.mark.parametrize(("epsilon", "kl"), [(1.0, 0.00095), (2.0, 0.00035), (4.0, 0.00015), (8.0, 0.00015)])
@@ -259,3 +279,25 @@ def test_a_billion_people(heights):
 def test_a_time_limit_must_be_positive():
     with pytest.raises(BadInput, match="'time_limit' parameter"):
         optimal(small_game([2, 2], [0.1, 1.0], 1.0), time_limit=0)
+
+
+def test_too_large_a_program_is_refused_wherever_people_are():
+    together = np.zeros((60, 60), dtype=np.int64)
+    together[3, 4] = 3600
+    for people in (np.ones((60, 60), dtype=np.int64), together):
+        with pytest.raises(BadInput, match="3,600 kinds of people x 3 scales x 3,600 cells"):
+            optimal(joint_game(people, [0.1, 1.0, 3.0], 1.0))
+
+
+@pytest.mark.parametrize("condition", [{"delta": 0.01}, {"order": 2.0}])
+def test_other_conditions_are_refused(condition):
+    with pytest.raises(BadInput, match="no delta for one draw and no Renyi order"):
+        optimal(small_game([2, 3], [0.1, 1.0], 1.0, **condition))
+
+
+def test_height_and_weight_get_closer_than_by_best_response_and_a_bound():
+    game = optimal_benchmark.joint_game(12, 1.0)
+    found = optimal(game, time_limit=6)
+    assert found.protected == 1844
+    assert found.kl <= best_response(game, restarts=20).kl
+    assert 0.002 < found.settings["lower_bound"] <= found.kl

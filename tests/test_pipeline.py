@@ -119,7 +119,7 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": (0, 10), "bins": 9000}, "at most 2,896 bins"),
         ([5.0, 6.0], {"bounds": (0, 10), "solver": "magic"}, "'solver' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "time_limit": 0}, "'time_limit' parameter"),
-        ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "start": np.eye(2)}, "'start' parameter"),
+        ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "start": np.eye(2)}, "start"),
         ([5.0, 6.0], {"bounds": (0, 10), "missing": "guess"}, "'missing' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "outside": "drop"}, "'outside' parameter"),
     ],
@@ -159,6 +159,6 @@ def test_what_was_asked_for_is_kept_and_makes_the_same_procedure_again(tmp_path)
     settings = equinoise.Mechanism.open(tmp_path / "m.eq").settings
     assert settings == made.settings
     asked = {field.name: settings[field.name] for field in dataclasses.fields(Procedure)}
-    again = Procedure(**asked).solve(equinoise.Histogram(made.grid, made.histogram))
+    again = Procedure(**asked).solve(made.players)
     cells, scales = again.game.groups(again.profile)
     np.testing.assert_array_equal(again.profile[cells, scales], made.people)

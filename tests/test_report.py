@@ -19,13 +19,12 @@ import pytest
 import equinoise
 from equinoise import BadInput, Mechanism, PromiseNotMet
 from equinoise.figures.javascript import javascript
+from equinoise.game import Players
 from equinoise.grid import Axis, Grid
 from equinoise.procedure import Procedure
 from equinoise.report import write_figure, write_report
 from equinoise.report.page import PRIVATE_BAND, PUBLIC_BAND
 from equinoise.report.settings import command
-from equinoise.unit_fixed_noise import UnitFixedNoise
-from equinoise.units import UnitHistogram
 from tests.kinds import EVIL, KINDS, PEOPLE, make, mechanism
 from tests.test_figures import contrast
 
@@ -93,8 +92,7 @@ def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
     assert f"{made.metrics()['kl']:.4g}" in seen.text
     assert f"{made.baseline()['kl']:.4g}" in seen.text
     assert ("This tier plays no game" in seen.text) == (kind == "worst-case")
-    assert ("--end-to-end" in seen.text) == (kind in {"fixed-noise", "delta", "end-to-end"})
-    assert ("they are not measured" in seen.text) == (kind in {"two", "three"})
+    assert ("--end-to-end" in seen.text) == (kind != "worst-case")
 
 
 @pytest.mark.parametrize("kind", ["fixed-noise", "two"])
@@ -196,15 +194,24 @@ def test_people_with_several_rows_are_not_told_apart_in_public(tmp_path):
     grid = Grid((Axis.padded("value", 0, 10, bins=15),))
     settings = {"unit": "id", "public_bounds": True, "epsilon": 2.0}
     procedure = Procedure(2.0, restarts=1)
-    histogram = UnitHistogram(grid, (((5, 1),), ((6, 1), (7, 2))), np.array([40, 30]))
-    made = UnitFixedNoise.from_solution(procedure.solve_units(histogram), settings=settings)
-    single = procedure.solve(UnitHistogram(grid, (((5, 1),), ((6, 1),)), np.array([40, 30])).by_row)
-    plain = equinoise.FixedNoise.from_solution(single, settings=settings)
+    several = Players.in_bags(grid, (((5, 1),), ((6, 1), (7, 2))), np.array([40, 30]))
+    single = Players.in_bags(grid, (((5, 1),), ((6, 1),)), np.array([40, 30]))
+    made, plain = (
+        equinoise.FixedNoise.from_solution(procedure.solve(players), settings=settings) for players in (several, single)
+    )
     assert public(made, tmp_path) == public(plain, tmp_path)
     write_report(made, tmp_path / "private.html", now=NOW)
     seen = Seen((tmp_path / "private.html").read_text())
     assert "100 rows in all" not in seen.text
     assert f"{made.total_rows} rows in all" in seen.text
+
+
+def test_where_the_bounds_were_read_off_the_data_nothing_more_is_measured(tmp_path):
+    with pytest.warns(equinoise.NotPublicWarning):
+        made = equinoise.optimize(PEOPLE, **settings_of("read-off"))
+    write_report(made, tmp_path / "private.html", now=NOW)
+    text = Seen((tmp_path / "private.html").read_text()).text
+    assert ("they are not measured" in text, "--end-to-end" in text) == (True, False)
 
 
 def test_private_pages_do_differ(tmp_path):
@@ -302,10 +309,11 @@ def test_a_page_is_never_written_over_its_mechanism(tmp_path):
 
 def test_nothing_is_reported_of_a_mechanism_that_fails_its_audit(tmp_path):
     good = mechanism("fixed-noise")
-    weights = np.zeros_like(good.weights)
-    weights[:, :] = good.weights.sum(axis=1, keepdims=True) // weights.shape[1]
-    weights[:, 0] += good.weight_total - weights.sum(axis=1)
-    flat = dataclasses.replace(good, weights=weights, ledger=None)  # private, but not the noise that is named
+    (weights,) = good.factors
+    flat = np.zeros_like(weights)
+    flat[:, :] = weights.sum(axis=1, keepdims=True) // weights.shape[1]
+    flat[:, 0] += good.weight_total - flat.sum(axis=1)
+    flat = dataclasses.replace(good, factors=(flat,), ledger=None)  # private, but not the noise that is named
     assert flat.certificate().holds
     for bad in (flat, dataclasses.replace(good, epsilon=0.001, ledger=None)):
         with pytest.raises(PromiseNotMet, match="audit"):

@@ -35,8 +35,7 @@ def plain(mechanism, rows):
     for group, (cell, people) in enumerate(zip(*mechanism.groups(), strict=True)):
         scale = ()
         if hasattr(mechanism, "scales"):
-            chosen = mechanism.scales[mechanism.scale_indices[group]]
-            each = chosen if isinstance(chosen, tuple) else (chosen,)
+            each = mechanism.scales[mechanism.scale_indices[group]]
             scale = tuple(s * (a.padded_high - a.padded_low) for s, a in zip(each, axes, strict=True))
         waiting[int(cell)] += [(*scale, mechanism.losses()[group])] * int(people)
     for line in waiting.values():
@@ -82,9 +81,10 @@ def several_scales():
     profile = np.array([[0, 0, 3], [10, 20, 10], [55, 0, 5], [20, 5, 0], [0, 0, 2]])
     cells, scales = np.nonzero(profile)
     return FixedNoise(
-        grid=Grid((Axis("value", 0.0, 1.0, 5, 0.0),)), noise="laplace", scales=kernel.scales, weight_total=kernel.total,
-        epsilon=2.0, draws=1, cells=cells, scale_indices=scales, people=profile[cells, scales],
-        weights=kernel.weights[scales, cells], settings={"public_bounds": True},
+        grid=Grid((Axis("value", 0.0, 1.0, 5, 0.0),)), noise="laplace", scales=tuple((s,) for s in kernel.scales),
+        epsilon=2.0, draws=1, begins=np.arange(len(cells) + 1), cells=cells, times=np.ones(len(cells)),
+        scale_indices=scales, people=profile[cells, scales],
+        factors=(kernel.weights[scales, cells],), settings={"public_bounds": True},
     )  # fmt: skip
 
 
@@ -136,7 +136,9 @@ GROUPS = st.lists(st.tuples(st.integers(0, 6), st.integers(1, 9)), min_size=1, m
 def test_queues_are_lists_whatever_the_batches(groups, random, size):
     cells, people = (np.array(part) for part in zip(*sorted(groups), strict=True))
     grid = Grid((Axis("value", 0.0, 1.0, 10, 0.0),))
-    made = Groups(grid, cells, cells, cells, people, np.zeros(len(cells)), np.zeros((len(cells), 1)))
+    made = Groups(
+        grid, cells, cells, np.stack([cells, cells], axis=1), people, np.zeros(len(cells)), np.zeros((len(cells), 1))
+    )
     rows = np.repeat(cells, people)
     random.shuffle(rows)
     lines = {int(cell): [g for g in range(len(cells)) if cells[g] == cell for _ in range(people[g])] for cell in cells}
@@ -300,8 +302,7 @@ def plain_units(mechanism, rows):
             mine[who.strip()].append(axis.cell_of(value))
     waiting = defaultdict(list)
     for group, people in enumerate(mechanism.people.tolist()):
-        bag = mechanism.bags[group] if not one else ((int(mechanism.cells[group]), 1),)
-        scale = mechanism.scales[mechanism.scale_indices[group]] * axis.range
+        bag, scale = mechanism.bags[group], mechanism.scales[mechanism.scale_indices[group]][0] * axis.range
         waiting[tuple(c for c, times in bag for _ in range(times))] += [(scale, mechanism.losses()[group])] * people
     found = {}
     for who, cells in mine.items():

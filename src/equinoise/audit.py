@@ -15,14 +15,13 @@ from equinoise.end_to_end import EndToEnd, Progress
 from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, at_most, check
 from equinoise.fixed_noise import FixedNoise
+from equinoise.game import Players
+from equinoise.game.condition import Condition
 from equinoise.grid import Floats
-from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.ledger import Release
 from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
-from equinoise.privacy import Condition
 from equinoise.solving_again import of_mechanism
-from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 
@@ -90,7 +89,7 @@ class Audit:
         each: Floats = m.losses()
         scales = None
         if isinstance(m, FixedNoise) and len(axes) == 1:
-            scales = np.array(m.scales)[m.scale_indices] * axes[0].range
+            scales = np.array(m.scales)[m.scale_indices, 0] * axes[0].range
         (cells, groups), (_, everyone) = m.placed(), m.groups()
         found = []
         for cell in np.unique(cells).tolist():
@@ -132,7 +131,7 @@ class Audit:
                 for group in np.flatnonzero(quick > worst).tolist():
                     quick[group] = min(worst, m.accountant.tight(group, draws, delta, enough=0.9 * worst))
             columns.append(quick.tolist())
-        each = zip(m.cells.tolist(), m.scale_indices.tolist(), m.people.tolist(), *columns, strict=True)
+        each = zip(m.groups()[0].tolist(), m.scale_indices.tolist(), m.people.tolist(), *columns, strict=True)
         return [dict(zip(("cell", "scale", "people", "spent", "allowed"), group, strict=True)) for group in each]
 
     def to_json(self) -> dict[str, Any]:
@@ -195,10 +194,11 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool
         again = (counting.count_jointly if unit is None else counting_units.people_once)(rows, axes, **how)
         occupied = np.flatnonzero(histogram)
         return np.array_equal(again.cells, occupied) and np.array_equal(again.counts, histogram[occupied])
+    assert isinstance(mechanism, FixedNoise)  # the other tier takes one row of each person
     everyone = counting_units.people_by_bag(rows, axes, **how)
-    if isinstance(mechanism, UnitFixedNoise):
-        return dict(zip(everyone.bags, everyone.counts.tolist(), strict=True)) == mechanism.people_by_bag
-    return everyone.single and np.array_equal(everyone.by_row.counts, histogram)
+    counted, known = Players.in_bags(mechanism.grid, everyone.bags, everyone.counts), mechanism.players
+    names = ("begins", "cells", "times", "people")
+    return all(np.array_equal(getattr(counted, name), getattr(known, name)) for name in names)
 
 
 def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
@@ -211,7 +211,7 @@ def _end_to_end(mechanism: Mechanism, progress: Progress | None) -> EndToEnd:
             "There are too many cells to work out again without a person of each. By the theorem that the certificate "
             f"checks, nobody's loss is above {at_most(mechanism.epsilon)}."
         )
-    condition = Condition(mechanism.epsilon, max(mechanism.total_people, 2))
+    condition = Condition(mechanism.epsilon, np.ones(1, dtype=np.int64), max(mechanism.total_people, 2))
     alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
     each = np.full(1, np.inf) if alone else mechanism.losses()
     return EndToEnd(condition, *mechanism.groups(), each, each)
@@ -225,26 +225,15 @@ def same_kernel(mechanism: Mechanism) -> bool:
     if isinstance(mechanism, WorstCase):
         return mechanism.follows_public_rule
     assert isinstance(mechanism, FixedNoise)
-    if isinstance(mechanism, JointFixedNoise):
-        return all(_same_axis(mechanism, number) for number in range(len(mechanism.grid.axes)))
-    bins, total = mechanism.grid.axis.bins, mechanism.weight_total
-    for index in np.unique(mechanism.scale_indices).tolist():
-        here = mechanism.scale_indices == index
-        mass = noise_mass(mechanism.noise, mechanism.scales[index], bins) * total
-        if isinstance(mechanism, UnitFixedNoise):
-            exact, spare = mechanism.table[here] @ mass, mechanism.sizes[here][:, None]
-        else:
-            exact, spare = mass[mechanism.cells[here]], np.ones((1, 1))
-        if (np.abs(mechanism.weights[here] - exact) > 1.001 * spare).any():
-            return False
-    return True
+    return all(_same_axis(mechanism, number) for number in range(len(mechanism.grid.axes)))
 
 
-def _same_axis(mechanism: JointFixedNoise, number: int) -> bool:
-    """The same for one axis of several."""
+def _same_axis(mechanism: FixedNoise, number: int) -> bool:
+    """Whether every row of one axis is its scale's."""
     rows, bins = mechanism.factors[number], mechanism.grid.bins_of(mechanism.cells)[:, number]
-    for index in np.unique(mechanism.scale_indices).tolist():
-        here = mechanism.scale_indices == index
+    scales = mechanism.scale_indices[mechanism.owners]
+    for index in np.unique(scales).tolist():
+        here = scales == index
         mass = noise_mass(mechanism.noise, mechanism.scales[index][number], rows.shape[1])[bins[here]]
         if (np.abs(rows[here] - mass * mechanism.totals[number]) > 1.001).any():
             return False

@@ -13,10 +13,11 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from equinoise.end_to_end import EndToEnd, Output, Progress, measure, neighbours, output_of, pure_loss, solved, tell
+from equinoise.end_to_end import EndToEnd, Output, Progress, measure, output_of, pure_loss, solved, tell
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check
-from equinoise.grid import Axis, Histogram
-from equinoise.privacy import Condition
+from equinoise.game import Players
+from equinoise.game.condition import Condition
+from equinoise.grid import Axis
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
 
@@ -75,74 +76,78 @@ class Choice:
         if asked.restarts is not None or asked.scales != "wide":
             raise BadInput("The end-to-end guarantee chooses scales and starts itself: leave out scales and restarts.")
 
-    def setting(self, histogram: Histogram) -> int | None:
+    def setting(self, players: Players) -> int | None:
         """The place in the list of the one that is chosen; None if there is none."""
-        key = histogram.counts.tobytes()
+        key = _key(players)
         if key not in self.choices:
-            settings = range(len(inner(self.procedure, histogram.grid.axis)))
-            self.choices[key] = next((i for i in settings if self._within(histogram, i)), None)
+            settings = range(len(inner(self.procedure, players.grid.axis)))
+            self.choices[key] = next((i for i in settings if self._within(players, i)), None)
         return self.choices[key]
 
-    def outcome(self, histogram: Histogram) -> Output | None:
+    def outcome(self, players: Players) -> Output | None:
         """What the whole choice releases; None where it refuses."""
-        setting = self.setting(histogram)
-        return None if setting is None else self._output(histogram, setting)
+        setting = self.setting(players)
+        return None if setting is None else self._output(players, setting)
 
-    def solution(self, histogram: Histogram) -> Solution | None:
+    def solution(self, players: Players) -> Solution | None:
         """The profile behind it."""
-        setting = self.setting(histogram)
-        return None if setting is None else solved(inner(self.procedure, histogram.grid.axis)[setting], histogram)
+        setting = self.setting(players)
+        return None if setting is None else solved(inner(self.procedure, players.grid.axis)[setting], players)
 
-    def _within(self, histogram: Histogram, setting: int) -> bool:
+    def _within(self, players: Players, setting: int) -> bool:
         """Whether nobody's loss under a setting is above epsilon; the first that is settles it."""
-        full = self._output(histogram, setting)
+        full = self._output(players, setting)
         if full is None:
             return False
-        for cell, smaller in self._neighbours(histogram):
+        for cell, smaller in self._neighbours(players):
             other = self._output(smaller, setting)
             if other is None or pure_loss(full, other) > self.procedure.epsilon:
                 self.suspects = [cell, *(suspect for suspect in self.suspects if suspect != cell)]
                 return False
         return True
 
-    def _neighbours(self, histogram: Histogram) -> Iterator[tuple[int, Histogram]]:
+    def _neighbours(self, players: Players) -> Iterator[tuple[int, Players]]:
         """In an order that finds losses above epsilon soon: where there were some before, then the rarest people."""
-        rarest = np.argsort(histogram.counts, kind="stable").tolist()
-        order = [cell for cell in dict.fromkeys([*self.suspects, *rarest]) if histogram.counts[cell]]
-        return neighbours(histogram, np.array(order, dtype=np.int64))
+        cells = players.cells.tolist()
+        rarest = [cells[i] for i in np.argsort(players.people, kind="stable").tolist()]
+        order = [cell for cell in dict.fromkeys([*self.suspects, *rarest]) if cell in cells]
+        return ((cell, players.without_one(cells.index(cell))) for cell in order)
 
-    def _output(self, histogram: Histogram, setting: int) -> Output | None:
-        key = histogram.counts.tobytes(), setting
+    def _output(self, players: Players, setting: int) -> Output | None:
+        key = _key(players), setting
         if key not in self.outputs:
-            found = solved(inner(self.procedure, histogram.grid.axis)[setting], histogram)
+            found = solved(inner(self.procedure, players.grid.axis)[setting], players)
             self.outputs[key] = None if found is None else output_of(found)
         return self.outputs[key]
 
 
-def choose(procedure: Procedure, histogram: Histogram, *, progress: Progress | None = None) -> Chosen:
+def _key(players: Players) -> bytes:
+    return players.cells.tobytes() + players.people.tobytes()
+
+
+def choose(procedure: Procedure, players: Players, *, progress: Progress | None = None) -> Chosen:
     """The chosen setting for this dataset and its solution, if the loss of the whole choice, run again for every
     neighbour, is within epsilon for everyone."""
     choice = Choice(procedure)
     tell(progress, "Looking for a setting")
-    setting, settings = choice.setting(histogram), inner(procedure, histogram.grid.axis)
-    solution = choice.solution(histogram)
+    setting, settings = choice.setting(players), inner(procedure, players.grid.axis)
+    solution = choice.solution(players)
     if setting is None or solution is None:
         raise PromiseNotMet(
             f"None of the {len(settings)} settings tried keeps everyone within {at_most(procedure.epsilon)} end to "
             "end, measured for this dataset. Ask for a larger epsilon, or for the worst-case guarantee.",
             settings=len(settings),
         )
-    measured = measure(
-        choice.outcome, histogram, Condition(float(procedure.epsilon), histogram.people), progress=progress
-    )
+    condition = Condition(float(procedure.epsilon), players.sizes, players.total_rows)
+    measured = measure(choice.outcome, players, condition, progress=progress)
     if measured.above > 0:
         raise PromiseNotMet(
             f"No setting was found that keeps everyone within {at_most(procedure.epsilon)} end to end. The closest one "
             f"that does by itself is not chosen without some person, and so the worst loss measured for this dataset "
-            f"is {at_most(measured.worst)}, with {measured.above:,} of {histogram.people:,} people above. Ask for "
+            f"is {at_most(measured.worst)}, with {measured.above:,} of {players.total_people:,} people above. Ask for "
             "another epsilon, or for the worst-case guarantee.",
             worst=measured.worst if np.isfinite(measured.worst) else None,
             people_above_target=measured.above,
-            people=histogram.people,
+            people=players.total_people,
         )
     return Chosen(solution, settings[setting], measured)

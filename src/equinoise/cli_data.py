@@ -63,7 +63,7 @@ DATA_OPTIONS = [
         help="refuse, or clip values outside the bounds."
     ),
     click.option(
-        "--restarts", type=int, help="Runs of best response; the best is kept.  [default: 8]"
+        "--restarts", type=int, help="Restarts of best response; the best end is kept.  [default: 8]"
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."

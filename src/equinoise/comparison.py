@@ -13,15 +13,16 @@ import numpy as np
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check, listed
 from equinoise.game import Game
-from equinoise.grid import Histogram
+from equinoise.game.closeness import closeness
+from equinoise.grid import Grid, Histogram
+from equinoise.joint_noise import JointKernel, joint_scales, make_joint_kernel
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
-from equinoise.noise import Kernel, check_noise, make_kernel, scale_set
+from equinoise.noise import check_noise
 from equinoise.people import count_everyone, open_columns
 from equinoise.pipeline import check_unit
 from equinoise.procedure import check_epsilon, check_time_limit, make_solver
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
-from equinoise.utility import named
 
 TIME_LIMIT = 20.0
 
@@ -117,32 +118,33 @@ def compare(
     check_time_limit(time_limit)
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
-    named(utility, 2)  # refused before anything is read
+    closeness(utility, Grid(()))  # refused before anything is read
     check_unit(unit, unit_rows)
+    if unit is not None and unit_rows == "all":
+        raise BadInput(
+            "What the game is compared with is for one row a person: keep one of each with --unit-rows one (in Python, "
+            "unit_rows='one')."
+        )
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(
             data, column, bounds,
             bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
         axis = grid.axis
-        offered = [scale_set(scales, axis, epsilon) for epsilon in asked]
-        histogram = count_everyone(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
-        if not isinstance(histogram, Histogram):
-            raise BadInput(
-                "People with several rows cannot be compared: keep one of each with --unit-rows one (in Python, "
-                "unit_rows='one')."
-            )
+        offered = [joint_scales(scales, grid, epsilon) for epsilon in asked]
+        players = count_everyone(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
+        histogram = players.histogram
         if unit is None:
             warn_of_repeats(data, rows.columns)
     methods = Methods(histogram, bounds is not None)
     found: list[Row] = []
     left_out: list[LeftOut] = []
-    kernels: dict[str, Kernel] = {}
+    kernels: dict[str, JointKernel] = {}
     for epsilon, relative in zip(asked, offered, strict=True):
         for family in families:
             if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
-                kernels[family] = make_kernel(family, relative, axis.bins, cells=np.flatnonzero(histogram.counts))
-        games = [Game(histogram, kernels[family], epsilon, utility) for family in families]
+                kernels[family] = make_joint_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
+        games = [Game(players, kernels[family], epsilon, utility) for family in families]
         chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
         steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
         for name, step in steps:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from equinoise.draws import MOST, MOST_DRAWS
+from equinoise.draws import MOST, MOST_DRAWS, MOST_ROWS
 from equinoise.grid import MOST_BINS, Axis
-from equinoise.joint_noise import MOST_AXES, MOST_CELLS, weight_bits
+from equinoise.joint_noise import MOST_AXES, MOST_CELLS
 from equinoise.noise import MOST_SCALES
 
 
@@ -123,20 +123,26 @@ class Document(_Strict):
             "guarantee": tier, "epsilon": epsilon, "draws": self.draws, "delta": delta, "renyi": order,
             "noise": asked.noise if noise is None else noise, "column": names[0] if len(names) == 1 else names,
         }  # fmt: skip
-        several = len(self.axes) > 1 or tier == "worst-case"
         return (
             all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)
             and (asked.unit is not None or asked.unit_rows == "all")
-            and (asked.unit is None or asked.unit_rows == "one" or not several)
+            and (asked.unit is None or asked.unit_rows == "one" or tier != "worst-case")
         )
 
 
 class ProfileDocument(Document):
-    """All of a mechanism of the game but its scales and its weights."""
+    """All of a mechanism of the game but its weights.
+
+    A group is the people with the same rows and scale: ``bags`` has the cells of a person's rows, and how many are in
+    each; ``scales`` one scale per column for every choice.
+    """
 
     tier: Literal["fixed-noise", "end-to-end"] = "fixed-noise"
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
-    cells: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
+    scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
+    bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
+        min_length=1
+    )
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
     delta: float = Field(0.0, ge=0, lt=1)
@@ -144,95 +150,49 @@ class ProfileDocument(Document):
     measured: MeasuredDocument | None = None
     solver: SolverDocument
 
-    def check_groups(self, scales: int, places: list[Any] | None = None) -> bool:
-        """Whether the lists belong together, on a grid and with so many scales; ``places`` are bags, if not cells."""
-        groups = list(zip(self.cells if places is None else places, self.scale_indices, strict=True))
-        return (
-            len(groups) == len(self.people)
-            and groups == sorted(set(groups))
-            and max(self.cells) < math.prod(axis.bins for axis in self.axes)
-            and max(self.scale_indices) < scales
-            and sum(self.people) <= MOST
-            and [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None].count(True)
-            <= 1
+    @model_validator(mode="after")
+    def _fits(self) -> ProfileDocument:
+        target = self.epsilon if self.measured is None else self.measured.target
+        kinds = [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None]
+        fit = (
+            self._groups_fit()
+            and self._scales_fit()
+            and kinds.count(True) <= 1
             and (self.tier == "end-to-end") == (self.measured is not None)
-            and self.check_settings(
-                self.tier,
-                self.epsilon if self.measured is None else self.measured.target,
-                self.delta,
-                self.order,
-                self.noise,
-            )
             and (self.delta == 0 or self.draws == 1)
+            and self.check_settings(self.tier, target, self.delta, self.order, self.noise)
         )
-
-
-class FixedNoiseDocument(ProfileDocument):
-    """One column."""
-
-    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
-    weight_total: Literal[4294967296]
-
-    @model_validator(mode="after")
-    def _fits(self) -> FixedNoiseDocument:
-        if not self.check_groups(len(self.scales)) or self.scales != sorted(self.scales):
+        if not fit:
             raise ValueError("groups")
         return self
 
-
-class UnitDocument(ProfileDocument):
-    """One column, people with several rows: ``bags`` has the cells, and how often, of a person of every group."""
-
-    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    scales: list[Annotated[float, Field(gt=0)]] = Field(min_length=1, max_length=MOST_SCALES)
-    weight_total: Literal[4294967296]
-    bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]]
-
-    @model_validator(mode="after")
-    def _fits(self) -> UnitDocument:
-        plain = self.tier == "fixed-noise" and self.delta == 0 and self.order is None and self.measured is None
-        cells, sizes = [[cell for cell, _ in bag] for bag in self.bags], [sum(m for _, m in bag) for bag in self.bags]
-        fit = (
-            plain
-            and self.settings.unit is not None
-            and self.settings.unit_rows == "all"
-            and len(self.bags) == len(self.people)
-            and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
-            and max(sizes) * self.weight_total <= MOST
-            and all(here and here == sorted(set(here)) and here[-1] < self.axes[0].bins for here in cells)
+    def _groups_fit(self) -> bool:
+        """Whether the lists belong together, on this grid."""
+        if not len(self.bags) == len(self.people) == len(self.scale_indices):
+            return False
+        cells = math.prod(axis.bins for axis in self.axes)
+        bags = [tuple(map(tuple, bag)) for bag in self.bags]
+        here = [[cell for cell, _ in bag] for bag in self.bags]
+        groups = list(zip(bags, self.scale_indices, strict=True))
+        sizes = [sum(times for _, times in bag) for bag in self.bags]
+        return (
+            groups == sorted(set(groups))
+            and all(each and each == sorted(set(each)) and each[-1] < cells for each in here)
             and all(times > 0 for bag in self.bags for _, times in bag)
-            and self.cells == [here[0] for here in cells]
-            and self.check_groups(len(self.scales), [tuple(map(tuple, bag)) for bag in self.bags])
-            and self.scales == sorted(self.scales)
+            and (max(sizes) == 1 or (self.settings.unit is not None and self.settings.unit_rows == "all"))
+            and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
+            and max(sizes) <= MOST_ROWS
         )
-        if not fit:
-            raise ValueError("groups")
-        return self
 
-
-class JointDocument(ProfileDocument):
-    """Several columns: ``scales`` has one scale per column for every choice."""
-
-    axes: list[AxisDocument] = Field(min_length=2, max_length=MOST_AXES)
-    scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
-    weight_total: int
-
-    @model_validator(mode="after")
-    def _fits(self) -> JointDocument:
+    def _scales_fit(self) -> bool:
         columns = len(self.axes)
-        plain = self.tier == "fixed-noise" and self.delta == 0 and self.order is None and self.measured is None
-        fit = (
-            plain
-            and self.check_groups(len(self.scales))
+        return (
+            max(self.scale_indices) < len(self.scales)
             and all(len(choice) == columns for choice in self.scales)
+            and (columns > 1 or self.scales == sorted(self.scales))
             and len({axis.name for axis in self.axes}) == columns
-            and math.prod(axis.bins for axis in self.axes) <= MOST_CELLS
-            and self.weight_total == 2 ** (weight_bits(columns) * columns)
+            and (columns == 1 or math.prod(axis.bins for axis in self.axes) <= MOST_CELLS)
         )
-        if not fit:
-            raise ValueError("groups")
-        return self
 
 
 class RuleDocument(_Strict):
@@ -275,26 +235,12 @@ class WorstCaseDocument(Document):
         return self
 
 
-def _kind(document: Any) -> str:
-    if not isinstance(document, dict):
-        return "fixed-noise"
-    if document.get("tier") == "worst-case":
-        return "worst-case"
-    axes = document.get("axes")
-    if "bags" in document:
-        return "units"
-    return "joint" if isinstance(axes, list) and len(axes) > 1 else "fixed-noise"
-
-
-AnyDocument = FixedNoiseDocument | UnitDocument | JointDocument | WorstCaseDocument
+AnyDocument = ProfileDocument | WorstCaseDocument
 
 DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(
     Annotated[
-        Annotated[FixedNoiseDocument, Tag("fixed-noise")]
-        | Annotated[UnitDocument, Tag("units")]
-        | Annotated[JointDocument, Tag("joint")]
-        | Annotated[WorstCaseDocument, Tag("worst-case")],
-        Discriminator(_kind),
+        Annotated[ProfileDocument, Tag("profile")] | Annotated[WorstCaseDocument, Tag("worst-case")],
+        Discriminator(lambda given: "worst-case" if isinstance(given, dict) and "rule" in given else "profile"),
     ]
 )
-"""Reads any of them."""
+"""Reads either of them."""

@@ -18,6 +18,8 @@ RandomBytes = Callable[[int], bytes]
 
 MOST = 2**62
 MOST_DRAWS = 10**9
+MOST_ROWS = 2**30
+"""Of one person."""
 _CHUNK = 1 << 18
 
 
@@ -46,22 +48,15 @@ def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
     return out
 
 
-def draw_cells(people: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
-    """``size`` independent draws, some at a time: a person uniformly, then a cell by that person's weights.
-
-    ``people[g]`` persons share the weights ``weights[g]``, which sum to ``total``.
-    """
-    return (rows[:, 0] for rows in draw_rows(people, [weights], [total], size, source))
-
-
 def draw_rows(
     people: Ints, weights: Sequence[Ints], totals: Sequence[int], size: int, source: RandomBytes = os.urandom
 ) -> Iterator[Ints]:
-    """The same for several axes, as rows of one bin per axis: a person, then on each axis a bin by their weights there.
+    """``size`` independent draws, some at a time, as rows of one bin per axis: someone's row uniformly, then on each
+    axis a bin by its weights there.
 
-    ``weights[d][g]`` are group g's on axis d and sum to ``totals[d]``. All bins of a row are one person's, so relations
-    between the columns survive. Each group's running totals are shifted by g times the total, so that one binary search
-    serves all groups.
+    ``people[g]`` rows have the weights ``weights[d][g]`` on axis d, which sum to ``totals[d]``. All bins of a draw come
+    from one row, so relations between the columns survive. Each group's running totals are shifted by g times the
+    total, so that one binary search serves all groups.
     """
     if sum(people.tolist()) > MOST or len(people) * max(totals) > MOST:
         raise ValueError("there are too many people or groups to draw from exactly")
@@ -76,26 +71,6 @@ def draw_rows(
             target = group * total + uniform(total, length, source)
             row[:, axis] = np.searchsorted(edge, target, side="right") % weights[axis].shape[1]
         yield row
-
-
-def draw_units(
-    people: Ints, sizes: Ints, weights: Ints, total: int, size: int, source: RandomBytes = os.urandom
-) -> Iterator[Ints]:
-    """The same as :func:`draw_cells` where a person of group g has ``sizes[g]`` rows, whose weights are added up in
-    ``weights[g]``: a row of anyone's is as likely as any other, then a cell by its weights."""
-    in_all = sum(n * m for n, m in zip(people.tolist(), sizes.tolist(), strict=True))
-    if in_all > MOST or total * int(sizes.max()) > MOST:
-        raise ValueError("there are too many rows to draw from exactly")
-    last_row = np.cumsum(people * sizes)
-    for start in range(0, size, _CHUNK):
-        length = min(_CHUNK, size - start)
-        group = np.searchsorted(last_row, uniform(in_all, length, source), side="right")
-        cells, order = np.empty(length, dtype=np.int64), np.argsort(group, kind="stable")
-        found, begins = np.unique(group[order], return_index=True)
-        for each, places in zip(found.tolist(), np.split(order, begins[1:]), strict=True):
-            target = uniform(total * int(sizes[each]), len(places), source)
-            cells[places] = np.searchsorted(np.cumsum(weights[each]), target, side="right")
-        yield cells
 
 
 def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:

@@ -1,24 +1,26 @@
-"""The loss of a whole procedure: the noise worked out again, cold, without one person of each occupied cell.
+"""The loss of a whole procedure: the noise worked out again, cold, without one person of each type.
 
 The fixed-noise loss of a person holds everyone else's noise as it is. But without that person the game would have
 chosen other noise, and an observer of a draw compares what the procedure does with the person to what it does without.
-That is measured here, for anything that gives the same output distribution for the same histogram whenever it is asked.
+That is measured here, for anything that gives the same output distribution for the same players whenever it is asked.
 It is a figure of one dataset and the people in it, and no promise about others.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from equinoise.certificate import certify
 from equinoise.errors import PromiseNotMet, at_most
-from equinoise.grid import Floats, Histogram, Ints
-from equinoise.privacy import PURE, Condition, quantiles
+from equinoise.fixed_noise import FixedNoise
+from equinoise.game import Players
+from equinoise.game.condition import Condition
+from equinoise.grid import Floats, Ints
+from equinoise.privacy import PURE, quantiles
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
 
@@ -35,7 +37,7 @@ class Output:
         return np.array([s / self.total for s in self.sums])
 
 
-Outcome = Callable[[Histogram], Output | None]
+Outcome = Callable[[Players], Output | None]
 """A deterministic procedure: an output, or None where it refuses."""
 
 Progress = Callable[[Round], None]
@@ -43,7 +45,9 @@ Progress = Callable[[Round], None]
 
 @dataclass(frozen=True, eq=False)
 class EndToEnd:
-    """For each occupied cell, the loss of one draw for a person in it, the whole procedure run again without them.
+    """For each type of player, the loss of one draw for a person of it, the whole procedure run again without them.
+
+    ``cells`` has the lowest of each type's.
 
     ``losses`` are pure losses, rounded up. ``divergences`` are what the condition of the mechanism bounds: the same
     losses, or with a delta or a Renyi order the divergence that those bound, in floating point.
@@ -121,32 +125,24 @@ class EndToEnd:
 
 def measure(
     outcome: Outcome,
-    histogram: Histogram,
+    players: Players,
     condition: Condition,
     *,
     full: Output | None = None,
     progress: Progress | None = None,
 ) -> EndToEnd:
     """Run a procedure for the data (unless its output, ``full``, is known), and for the data without one person of each
-    occupied cell, and compare."""
-    full = outcome(histogram) if full is None else full
+    type, and compare."""
+    full = outcome(players) if full is None else full
     if full is None:
         raise PromiseNotMet("The procedure refuses this dataset, so there is no loss of it to measure.")
-    cells = np.flatnonzero(histogram.counts)
     found = []
-    for number, (cell, smaller) in enumerate(neighbours(histogram, cells), start=1):
-        tell(progress, f"Without a person of cell {cell}: {number} of {len(cells)}", done=(number - 1) / len(cells))
-        found.append(compared(full, outcome(smaller), condition))
+    for i in range(players.types):
+        note = f"Without a person of type {i + 1} of {players.types}"
+        tell(progress, note, done=i / players.types)
+        found.append(compared(full, outcome(players.without_one(i)), condition))
     losses, divergences = np.array(found).T
-    return EndToEnd(condition, cells, histogram.counts[cells], losses, divergences)
-
-
-def neighbours(histogram: Histogram, cells: Ints) -> Iterator[tuple[int, Histogram]]:
-    """The histogram without one person of each of these cells."""
-    for cell in cells.tolist():
-        counts = histogram.counts.copy()
-        counts[cell] -= 1
-        yield cell, Histogram(histogram.grid, counts)
+    return EndToEnd(condition, players.cells[players.begins[:-1]], players.people, losses, divergences)
 
 
 def compared(full: Output, other: Output | None, condition: Condition) -> tuple[float, float]:
@@ -173,41 +169,49 @@ def pure_loss(one: Output, other: Output) -> float:
 def outcome_of(procedure: Procedure) -> Outcome:
     """A procedure as what it releases."""
 
-    def outcome(histogram: Histogram) -> Output | None:
-        solution = solved(procedure, histogram)
+    def outcome(players: Players) -> Output | None:
+        solution = solved(procedure, players)
         return None if solution is None else output_of(solution)
 
     return outcome
 
 
-def solved(procedure: Procedure, histogram: Histogram) -> Solution | None:
+def solved(procedure: Procedure, players: Players) -> Solution | None:
     """The certified solution of a procedure, found cold and with no time limit, or None where it refuses, as
     ``optimize`` would: fewer than two people, everyone in one cell, a budget that cannot be kept, someone unprotected.
     """
-    if histogram.people < 2 or np.count_nonzero(histogram.counts) < 2:
+    if players.total_people < 2 or len(players.occupied) < 2:
         return None
     try:
-        solution = procedure.solve(histogram, untimed=True)
+        solution = procedure.solve(players, untimed=True)
     except PromiseNotMet:
         return None
-    return solution if solution.protected == histogram.people and certified(solution) else None
+    return solution if solution.protected == players.total_people and certified(solution) else None
 
 
 def certified(solution: Solution) -> bool:
     """Whether the exact check holds for a solution."""
-    game = solution.game
-    cells, scales = game.groups(solution.profile)
-    people, weights = solution.profile[cells, scales], game.kernel.weights[scales, cells]
-    return certify(people, (weights,), (game.kernel.total,), game.epsilon, game.delta, game.order).holds
+    return FixedNoise.unchecked(solution).certificate().holds
 
 
 def output_of(solution: Solution) -> Output:
-    """The exact distribution of one draw."""
-    game = solution.game
-    cells, scales = game.groups(solution.profile)
-    whole = np.int64 if game.people * game.kernel.total < 2**63 else object  # Python's whole numbers where it must
-    sums = solution.profile[cells, scales].astype(whole) @ game.kernel.weights[scales, cells].astype(whole)
-    return Output(tuple(int(s) for s in sums), game.people * game.kernel.total)
+    """The exact distribution of one draw, in Python's whole numbers."""
+    made = FixedNoise.unchecked(solution)
+    many = (made.people[made.owners] * made.times).tolist()
+    half = (len(made.factors) + 1) // 2
+    left, right = (_products(factors, len(many)) for factors in (made.factors[:half], made.factors[half:]))
+    sums = np.zeros((left.shape[1], right.shape[1]), dtype=object)
+    for n, one, two in zip(many, left, right, strict=True):
+        sums += np.multiply.outer(n * one, two)
+    return Output(tuple(sums.ravel().tolist()), made.total_rows * made.weight_total)
+
+
+def _products(factors: Sequence[Ints], entries: int) -> Any:
+    """Products of one row per axis, in Python's whole numbers: entries x cells; of no axes, ones."""
+    product = np.ones((entries, 1), dtype=object)
+    for rows in factors:
+        product = (product[:, :, None] * rows.astype(object)[:, None, :]).reshape(entries, -1)
+    return product
 
 
 def tell(progress: Progress | None, note: str, done: float | None = None) -> None:

@@ -1,23 +1,36 @@
-"""The fixed-noise tier: a profile of the game, frozen, with the row of integers that everyone draws from."""
+"""The fixed-noise tier: a profile of the game, frozen, with the rows of integers that everyone draws from."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
 
+from equinoise import baselines
 from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import Certificate, certify
 from equinoise.documents import ProfileDocument
-from equinoise.draws import RandomBytes, check_draws, draw_cells
+from equinoise.draws import RandomBytes, check_draws, draw_rows
 from equinoise.errors import BadInput, at_most
+from equinoise.game import Game, Players
+from equinoise.game.condition import Condition
 from equinoise.grid import Floats, Ints
+from equinoise.joint_noise import AxisScales, make_joint_kernel, weight_bits
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
-from equinoise.privacy import Condition, losses
+from equinoise.metrics import joint_metrics, metrics
+from equinoise.privacy import losses
 from equinoise.solvers import Solution
+
+AT_ONCE = 2**22
+"""Weights laid out at once."""
+
+MOST_LAID_OUT = 2**26
+"""Weights that are ever laid out: half a gigabyte, and some copies of it."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +43,12 @@ class Measured:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FixedNoise(Mechanism):
-    """Groups of interchangeable people: cell, scale, how many, kernel row.
+    """Groups of interchangeable people: the cells of their rows, their scale, how many they are, their kernel rows.
+
+    Group g has the entries from ``begins[g]`` to before ``begins[g + 1]``: a person of it has ``times[e]`` rows in
+    ``cells[e]``, each of which comes out by the products of the integers ``factors[d][e]`` of every axis d. Where
+    everyone has one row, there is one entry a group. ``scales`` has one scale per axis for every choice, in units of
+    the padded ranges.
 
     ``epsilon`` is for one draw, with ``delta`` or as the Renyi divergence of an ``order``. With a loss that was also
     ``measured`` end to end, the tier is ``end-to-end``; the certificate is of ``epsilon`` all the same.
@@ -39,12 +57,13 @@ class FixedNoise(Mechanism):
     composed = "each person's own loss distribution composed, in floating point, losses rounded upwards"
 
     noise: str
-    scales: tuple[float, ...]
-    weight_total: int
-    cells: Ints
+    scales: AxisScales
     scale_indices: Ints
     people: Ints
-    weights: Ints
+    begins: Ints
+    cells: Ints
+    times: Ints
+    factors: tuple[Ints, ...]
     delta: float = 0.0
     order: float | None = None
     measured: Measured | None = None
@@ -55,10 +74,9 @@ class FixedNoise(Mechanism):
         return "fixed-noise" if self.measured is None else "end-to-end"
 
     def __post_init__(self) -> None:
-        for name in ("cells", "scale_indices", "people", "weights"):
-            array = np.array(getattr(self, name), dtype=np.int64)
-            array.setflags(write=False)
-            object.__setattr__(self, name, array)
+        for name in ("scale_indices", "people", "begins", "cells", "times"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+        object.__setattr__(self, "factors", tuple(map(_frozen, self.factors)))
         kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None) + (self.measured is not None)
         if kinds > 1 or (self.delta > 0 and self.draws > 1):
             raise BadInput(
@@ -69,7 +87,7 @@ class FixedNoise(Mechanism):
     @classmethod
     def from_solution(
         cls,
-        solution: Solution[Any],
+        solution: Solution,
         *,
         draws: int = 1,
         budget: Budget | None = None,
@@ -83,57 +101,56 @@ class FixedNoise(Mechanism):
         return made
 
     @classmethod
-    def unchecked(cls, solution: Solution[Any], *, settings: dict[str, Any] | None = None, **asked: Any) -> Self:
+    def unchecked(cls, solution: Solution, *, settings: dict[str, Any] | None = None, **asked: Any) -> Self:
         """A mechanism whether or not its certificate holds, to look at: if not, nothing can be drawn from it."""
-        game = solution.game
-        places, scales = game.groups(solution.profile)
+        game, players = solution.game, solution.game.players
+        types, scales = game.groups(solution.profile)
+        begins, entries = players.entries(types)
+        bins = players.grid.bins_of(players.cells)
         return cls(
-            grid=game.histogram.grid,
+            grid=players.grid,
             noise=game.kernel.noise,
             scales=game.kernel.scales,
-            weight_total=game.kernel.total,
             epsilon=float(game.epsilon),
             scale_indices=scales,
-            people=solution.profile[places, scales],
+            people=solution.profile[types, scales],
+            begins=begins,
+            cells=players.cells[entries],
+            times=players.times[entries],
+            factors=game.kernel.rows_of(np.repeat(scales, np.diff(begins)), bins[entries]),
+            delta=game.delta,
+            order=game.order,
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
-            **cls._of_game(game, solution.profile, places),
             **{"draws": 1, **asked},
         )
 
     @classmethod
-    def _of_game(cls, game: Any, profile: Ints, places: Ints) -> dict[str, Any]:
-        """What depends on the kind of game: where the groups are, and their weights."""
-        return {"cells": places, "weights": game.weights(profile), "delta": game.delta, "order": game.order}
-
-    @classmethod
     def from_document(cls, document: ProfileDocument, weights: Ints, shared: dict[str, Any]) -> Self:
         """As saved; whether it is certified is another question."""
+        entries = np.array([entry for bag in document.bags for entry in bag], dtype=np.int64).reshape(-1, 2)
+        bins = [axis.bins for axis in document.axes]
         return cls(
             noise=document.noise,
-            cells=np.array(document.cells, dtype=np.int64),
+            scales=tuple(tuple(choice) for choice in document.scales),
             scale_indices=np.array(document.scale_indices, dtype=np.int64),
             people=np.array(document.people, dtype=np.int64),
-            weights=weights,
+            begins=np.cumsum([0, *map(len, document.bags)]),
+            cells=entries[:, 0],
+            times=entries[:, 1],
+            factors=tuple(np.split(weights, np.cumsum(bins)[:-1], axis=1)),
             delta=document.delta,
             order=document.order,
             measured=None if document.measured is None else Measured(**document.measured.model_dump()),
             solver=document.solver.model_dump(),
-            **cls._of_document(document),
             **shared,
         )
-
-    @classmethod
-    def _of_document(cls, document: Any) -> dict[str, Any]:
-        """What depends on the kind of mechanism."""
-        return {"scales": tuple(document.scales), "weight_total": document.weight_total}
 
     def _own(self) -> dict[str, Any]:
         return {
             "noise": self.noise,
-            "scales": list(self.scales),
-            "weight_total": self.weight_total,
-            "cells": self.cells.tolist(),
+            "scales": [list(choice) for choice in self.scales],
+            "bags": [[list(entry) for entry in bag] for bag in self.bags],
             "scale_indices": self.scale_indices.tolist(),
             "people": self.people.tolist(),
             **self._conditions(),
@@ -144,19 +161,98 @@ class FixedNoise(Mechanism):
         return {"delta": self.delta, "order": self.order, "measured": measured}
 
     def _blob(self) -> Ints:
-        return self.weights
+        return np.concatenate(self.factors, axis=1)
+
+    @cached_property
+    def bags(self) -> tuple[tuple[tuple[int, int], ...], ...]:
+        """For each group the cells of a person's rows, and how many are in each."""
+        entries = list(zip(self.cells.tolist(), self.times.tolist(), strict=True))
+        return tuple(tuple(entries[first:last]) for first, last in pairwise(self.begins.tolist()))
+
+    @cached_property
+    def owners(self) -> Ints:
+        """The group of every entry."""
+        return np.repeat(np.arange(len(self.people)), np.diff(self.begins))
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Rows of one person of each group."""
+        return np.add.reduceat(self.times, self.begins[:-1])
+
+    @property
+    def single(self) -> bool:
+        """Whether everyone has one row."""
+        return bool((self.sizes == 1).all())
+
+    @property
+    def totals(self) -> tuple[int, ...]:
+        """What every row of integers sums to, axis by axis."""
+        return (2 ** weight_bits(len(self.factors)),) * len(self.factors)
+
+    @property
+    def weight_total(self) -> int:
+        """What the products of a row sum to."""
+        return math.prod(self.totals)
+
+    @property
+    def total_rows(self) -> int:
+        """R, the rows of everyone."""
+        return int(self.people @ self.sizes)
+
+    @cached_property
+    def players(self) -> Players:
+        """The people, by the cells of their rows, whatever their scale."""
+        people: dict[tuple[tuple[int, int], ...], int] = {}
+        for bag, many in zip(self.bags, self.people.tolist(), strict=True):
+            people[bag] = people.get(bag, 0) + many
+        bags = sorted(people)
+        return Players.in_bags(self.grid, bags, np.array([people[bag] for bag in bags], dtype=np.int64))
+
+    def game(self, epsilon: float | None = None) -> Game:
+        """The game with these people, noise, scales and utility, at this epsilon of one draw or another one."""
+        kernel = make_joint_kernel(self.noise, self.scales, self.grid.shape, self.grid.bins_of(self.cells))
+        utility, one = self.settings.get("utility", "kl"), self.epsilon if epsilon is None else epsilon
+        return Game(self.players, kernel, one, utility, self.delta, self.order)
+
+    def laid_out(self, kind: type = np.float64) -> Iterator[tuple[slice, Any]]:
+        """Some groups at a time, and the weights of one person of each, over all cells."""
+        size = max(1, AT_ONCE // self.grid.cells)
+        for first in range(0, len(self.people), size):
+            groups = slice(first, first + size)
+            begins = self.begins[first : first + size + 1]
+            entries = slice(int(begins[0]), int(begins[-1]))
+            product: Any = self.times[entries, None].astype(kind)
+            for rows in self.factors:
+                product = (product[:, :, None] * rows[entries, None, :]).reshape(len(product), -1)
+            yield groups, np.add.reduceat(product, begins[:-1] - begins[0], axis=0)
 
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
-        return draw_cells(self.people, self.weights, self.weight_total, n, source)
+        rows = draw_rows(self.people[self.owners] * self.times, self.factors, self.totals, n, source)
+        return rows if len(self.factors) > 1 else (bins[:, 0] for bins in rows)
+
+    def _values(self, drawn: Ints) -> Floats:
+        if len(self.factors) == 1:
+            return self.grid.axis.midpoints()[drawn]
+        return np.stack([axis.midpoints()[drawn[:, d]] for d, axis in enumerate(self.grid.axes)], axis=1)
 
     @cached_property
     def _certificate(self) -> Certificate:
-        return certify(self.people, (self.weights,), (self.weight_total,), self.epsilon, self.delta, self.order)
+        return certify(
+            self.people, self.factors, self.totals, self.epsilon, self.delta, self.order,
+            owners=self.owners, times=self.times,
+        )  # fmt: skip
 
     @cached_property
     def accountant(self) -> Accountant:
-        """What many draws cost each group."""
-        return Accountant(self.people, self.weights)
+        """What many draws cost each group; here everyone's weights are laid out over all cells."""
+        groups, cells = len(self.people), self.grid.cells
+        if groups * cells > MOST_LAID_OUT:
+            raise BadInput(
+                f"What many draws cost needs {groups:,} groups x {cells:,} cells = {groups * cells:,} weights at once, "
+                f"and {MOST_LAID_OUT:,} are possible. Use fewer bins or scales, or leave out delta."
+            )
+        whole = np.int64 if int(self.sizes.max()) * self.weight_total < 2**63 else object
+        return Accountant(self.people, np.concatenate([rows for _, rows in self.laid_out(whole)]), self.sizes)
 
     @cached_property
     def within_budget(self) -> bool:
@@ -220,35 +316,77 @@ class FixedNoise(Mechanism):
             )
         return found
 
-    @property
+    @cached_property
     def histogram(self) -> Ints:
-        """People per cell."""
+        """Rows per cell: people, where everyone has one."""
         counts = np.zeros(self.grid.cells, dtype=np.int64)
-        np.add.at(counts, self.cells, self.people)
+        np.add.at(counts, self.cells, self.people[self.owners] * self.times)
         return counts
+
+    @property
+    def original(self) -> Floats:
+        """p: the distribution of the rows over the cells."""
+        return self.histogram / self.total_rows
 
     @property
     def output(self) -> Floats:
         """q: the distribution of one draw over the cells."""
-        return self._sums() / (float(self.total_people) * self.weight_total)
+        return self._sums / (float(self.total_rows) * self.weight_total)
 
+    @cached_property
     def _sums(self) -> Floats:
-        return self.people.astype(np.float64) @ self.weights.astype(np.float64)
+        sums = np.zeros(self.grid.cells)
+        for groups, rows in self.laid_out():
+            sums += self.people[groups].astype(np.float64) @ rows
+        return sums
 
     def groups(self) -> tuple[Ints, Ints]:
-        """Groups of interchangeable people: the cell they are in, and how many they are."""
-        return self.cells, self.people
+        """Groups of interchangeable people: the (lowest) cell they are in, and how many they are."""
+        return self.cells[self.begins[:-1]], self.people
+
+    def placed(self) -> tuple[Ints, Ints]:
+        """A cell and a group for every cell that people of a group have rows in."""
+        return self.cells, self.owners
+
+    @cached_property
+    def _losses(self) -> Floats:
+        parts = self.laid_out()
+        return np.concatenate([losses(rows, self._sums, self.total_rows, self.sizes[groups]) for groups, rows in parts])
 
     def losses(self) -> Floats:
-        """Loss of one draw for a person of each group, in the order of ``cells`` and ``people``."""
-        return losses(self.weights.astype(np.float64), self._sums(), self.total_people)
+        """Loss of one draw for a person of each group, all of whose rows are removed."""
+        return self._losses
 
-    @property
+    @cached_property
     def protected(self) -> int:
         """People who are within what is promised of one draw."""
-        condition = Condition(self.epsilon, self.total_people, self.delta, self.order)
-        found = condition.divergences(self.weights.astype(np.float64), self._sums())
-        return int(self.people[found <= (self.delta or self.epsilon)].sum())
+        condition, found = Condition(self.epsilon, self.sizes, self.total_rows, self.delta, self.order), 0
+        everyone = np.arange(len(self.people))
+        for groups, rows in self.laid_out():
+            within = condition.divergences(rows, self._sums, everyone[groups]) <= (self.delta or self.epsilon)
+            found += int(self.people[groups][within].sum())
+        return found
+
+    def metrics(self) -> dict[str, Any]:
+        """How close the output is to the original; with several columns jointly, column by column, and relations."""
+        return self._distance(self.output)
+
+    def _distance(self, q: Floats) -> dict[str, Any]:
+        if len(self.factors) > 1:
+            return joint_metrics(self.original, q, self.grid.axes)
+        return metrics(self.original, q, self.grid.axis.midpoints())
+
+    def laplace_output(self, epsilon: float | None = None) -> Floats:
+        """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
+        each = (self.target if epsilon is None else epsilon) / len(self.factors)
+        q = self.original.reshape(self.grid.shape)
+        for number, axis in enumerate(self.grid.axes):
+            q = np.moveaxis(np.tensordot(q, baselines.laplace_rows(axis, each), axes=(number, 0)), -1, number)
+        return q.ravel()
+
+    def baseline(self) -> dict[str, Any]:
+        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
+        return self._distance(self.laplace_output())
 
     @property
     def target(self) -> float:
@@ -271,8 +409,9 @@ class FixedNoise(Mechanism):
             loss = f"the privacy loss of one draw is {within(self.budget.epsilon, self.budget.delta)}"
         else:
             loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
-        unit = self.settings.get("unit") if public else None
-        rows = "" if unit is None else f" (rows with the same {unit!r} are one person's)"
+        unit = self.settings.get("unit") if self.settings.get("unit_rows") != "one" else None
+        many = "" if public else f", {self.total_rows:,} rows in all"
+        rows = "" if unit is None else f" (rows with the same {unit!r} are one person's{many})"
         removed = "that one person removed" if unit is None else "all rows of that one person removed"
         return (
             f"Fixed-noise tier: for {who} in this dataset{rows}, {loss}, between the data "
@@ -295,11 +434,32 @@ class FixedNoise(Mechanism):
         return {**super()._asked(), **self._conditions()}
 
     def _shown(self) -> dict[str, Any]:
-        groups = zip(self.cells.tolist(), self.scale_indices.tolist(), self.people.tolist(), strict=True)
+        groups = zip(self.bags, self.scale_indices.tolist(), self.people.tolist(), strict=True)
         return {
             "noise": self.noise,
-            "scales": list(self.scales),
-            "weight_total": self.weight_total,
-            "profile": [{"cell": cell, "scale": scale, "people": people} for cell, scale, people in groups],
-            "weights": self.weights.tolist(),
+            "scales": [list(choice) for choice in self.scales],
+            "weight_totals": list(self.totals),
+            "profile": [
+                {"rows": [{"cell": cell, "rows": times} for cell, times in bag], "scale": scale, "people": people}
+                for bag, scale, people in groups
+            ],
+            "weights": [rows.tolist() for rows in self.factors],
         }
+
+    def summary(self) -> dict[str, Any]:
+        """What was reached and at what cost, without the mechanism itself."""
+        return {**super().summary(), "rows": self.total_rows}
+
+    def scale_names(self) -> list[str]:
+        """Every choice of scales in data units, as people read it."""
+        return [
+            " x ".join(f"{scale * axis.range:.3g}" for scale, axis in zip(choice, self.grid.axes, strict=True))
+            for choice in self.scales
+        ]
+
+
+def _frozen(array: Any) -> Ints:
+    """Whole numbers that nobody can change."""
+    kept = np.array(array, dtype=np.int64)
+    kept.setflags(write=False)
+    return kept

@@ -28,6 +28,7 @@ PRODUCT_BITS = 52
 WIDE_SCALES = 8
 
 AxisScales = tuple[tuple[float, ...], ...]
+AnyScales = str | Sequence[float] | Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,17 +60,9 @@ class JointKernel:
         axes = range(1, len(self.shape) + 1)
         return min(axes, key=lambda d: math.prod(self.shape[:d]) + math.prod(self.shape[d:]))
 
-    def rows(self, scales: Ints, bins: Ints, begin: int, end: int) -> Ints:
-        """Product rows over the axes from ``begin`` to before ``end``: one per (scale, bins of a person)."""
-        product = np.ones((len(scales), 1), dtype=np.int64)
-        for axis in range(begin, end):
-            row = self.weights[axis][scales, bins[:, axis]]
-            product = (product[:, :, None] * row[:, None, :]).reshape(len(scales), -1)
-        return product
-
-    def factors(self, scales: Ints, bins: Ints) -> tuple[Ints, Ints]:
-        """Each person's product row as two factors: the row over all cells is their outer product."""
-        return self.rows(scales, bins, 0, self.split), self.rows(scales, bins, self.split, len(self.shape))
+    def rows_of(self, scales: Ints, bins: Ints) -> tuple[Ints, ...]:
+        """The row of every (scale, bins of a person), axis by axis."""
+        return tuple(weights[scales, bins[:, axis]] for axis, weights in enumerate(self.weights))
 
 
 def weight_bits(axes: int) -> int:
@@ -108,28 +101,32 @@ def check_work(shape: Sequence[int], scales: int, runs: int) -> None:
     )
 
 
-def make_joint_kernel(noise: str, scales: AxisScales, shape: Sequence[int]) -> JointKernel:
-    """A family's kernels on every axis for every choice of scales, in units of the padded ranges."""
-    check_size(shape, len(scales))
+def make_joint_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints | None = None) -> JointKernel:
+    """A family's kernels on every axis for every choice of scales, in units of the padded ranges.
+
+    With ``bins`` (entries x axes: those that anyone is in) only their rows are made; the others stay zero.
+    """
+    if len(shape) > 1:
+        check_size(shape, len(scales))
     total = 2 ** weight_bits(len(shape))
     weights = []
-    for axis, bins in enumerate(shape):
+    for axis, many in enumerate(shape):
         distinct = sorted({choice[axis] for choice in scales})
-        made = make_kernel(noise, distinct, bins, total).weights
-        weights.append(made[[distinct.index(choice[axis]) for choice in scales]])
+        used = None if bins is None else np.unique(bins[:, axis])
+        made = make_kernel(noise, distinct, many, total, used).weights
+        offered = [distinct.index(choice[axis]) for choice in scales]
+        weights.append(made if offered == list(range(len(distinct))) else made[offered])
     return JointKernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
 
 
-def joint_scales(
-    scales: str | Mapping[str, Sequence[float]], grid: Grid, epsilon: float, *, per_axis: bool = False
-) -> AxisScales:
+def joint_scales(scales: AnyScales, grid: Grid, epsilon: float, *, per_axis: bool = False) -> AxisScales:
     """The choices on offer: one scale per axis each, in units of the padded ranges; the last is the largest.
 
-    Names are those of :func:`equinoise.noise.scale_set`; numbers are a list for every column, in its data units. The
-    i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one: then ``wide``
-    has as many scales an axis as keep the combinations within 64.
+    Names are those of :func:`equinoise.noise.scale_set`; numbers are a list, with several columns one for each, in data
+    units. The i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one: then
+    ``wide`` has as many scales an axis as keep the combinations within 64.
     """
-    columns = [_of_axis(scales, axis, epsilon) for axis in grid.axes]
+    columns = [_of_axis(scales, axis, epsilon, len(grid.axes) > 1) for axis in grid.axes]
     if per_axis:
         if scales == "wide":
             many = max(m for m in range(1, WIDE_SCALES + 1) if m ** len(columns) <= MOST_SCALES)
@@ -148,13 +145,16 @@ def joint_scales(
     return tuple(zip(*columns, strict=True))
 
 
-def _of_axis(scales: str | Mapping[str, Sequence[float]], axis: Axis, epsilon: float) -> tuple[float, ...]:
-    if isinstance(scales, str):
-        check(scales != "adaptive", "scales", "'wide', 'paper' or numbers with several columns", scales)
+def _of_axis(scales: AnyScales, axis: Axis, epsilon: float, several: bool) -> tuple[float, ...]:
+    if isinstance(scales, str) or not several:
+        if isinstance(scales, Mapping):
+            raise BadInput(
+                "Scales for one column are 'wide', 'adaptive', 'paper' or a list, not a list for every column."
+            )
         return scale_set(scales, axis, epsilon)
     if not isinstance(scales, Mapping) or axis.name not in scales:
         raise BadInput(
-            f"Scales for several columns are 'wide', 'paper' or a list for every column, in its data units. There is "
-            f"none for column {axis.name!r}."
+            "Scales for several columns are 'wide', 'adaptive', 'paper' or a list for every column, in its data units. "
+            f"There is none for column {axis.name!r}."
         )
     return scale_set(scales[axis.name], axis, epsilon)

@@ -12,7 +12,6 @@ from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.mechanism import Mechanism
-from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.units import Bag
 
 FEW = 5
@@ -23,14 +22,15 @@ FEW = 5
 class Groups:
     """Interchangeable people, by the line that they stand in and then by scale, the smallest first.
 
-    There is a line for every cell or, for people with several rows, for every bag of cells: from ``cells`` to
-    ``upto``. ``scales`` has one per axis, in data units; in the worst-case tier nobody has one.
+    There is a line for every cell or, for people with several rows, for every bag of cells, of which ``cells`` has the
+    lowest; all are between two ``corners``, which are cells, too. ``scales`` has one per axis, in data units; in the
+    worst-case tier nobody has one.
     """
 
     grid: Grid
     lines: Ints
     cells: Ints
-    upto: Ints
+    corners: Ints
     people: Ints
     losses: Floats
     scales: Floats
@@ -39,27 +39,24 @@ class Groups:
     def of(cls, mechanism: Mechanism) -> Groups:
         """The groups of any mechanism."""
         cells, people = mechanism.groups()
-        lines, upto = cells, cells
+        lines, corners = cells, _corners(mechanism)
         alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
         losses = np.full(1, np.inf) if alone else mechanism.losses()
         scales = np.zeros((len(cells), 0))
         if isinstance(mechanism, FixedNoise):
             ranges = np.array([axis.range for axis in mechanism.grid.axes])
-            choices = np.array(mechanism.scales, dtype=np.float64).reshape(-1, len(ranges))
-            scales = choices[mechanism.scale_indices] * ranges
-        if isinstance(mechanism, UnitFixedNoise):
+            scales = np.array(mechanism.scales)[mechanism.scale_indices] * ranges
             number = line_of_bag(mechanism)
             lines = np.array([number[bag] for bag in mechanism.bags])
-            upto = np.array([bag[-1][0] for bag in mechanism.bags])
         order = np.lexsort((*scales.T[::-1], lines))
-        lines, cells, upto, people = (part[order] for part in (lines, cells, upto, people))
-        return cls(mechanism.grid, lines, cells, upto, people, losses[order], scales[order])
+        lines, cells, corners, people = (part[order] for part in (lines, cells, corners, people))
+        return cls(mechanism.grid, lines, cells, corners, people, losses[order], scales[order])
 
     def hardest(self, many: int = FEW) -> list[dict[str, Any]]:
         """The groups with the largest losses and, among those, the largest scales."""
         found = []
         for group in np.lexsort((*-self.scales.T[::-1], -self.losses))[:many].tolist():
-            low, high = self.grid.interval(int(self.cells[group]))[0], self.grid.interval(int(self.upto[group]))[1]
+            low, high = _box(self.grid, *self.corners[group].tolist())
             several, scale = len(low) > 1, self.scales[group].tolist()
             found.append(
                 {
@@ -76,7 +73,7 @@ class Groups:
 
 def line_of_bag(mechanism: Mechanism) -> dict[Bag, int]:
     """Where people with each bag of cells stand: by cell, if everyone has one row."""
-    if isinstance(mechanism, UnitFixedNoise):
+    if isinstance(mechanism, FixedNoise) and not mechanism.single:
         return {bag: number for number, bag in enumerate(sorted(set(mechanism.bags)))}
     return {((cell, 1),): cell for cell in mechanism.groups()[0].tolist()}
 
@@ -114,12 +111,25 @@ class Queues:
     def _refuse(self, wrong: Any, how: str) -> None:
         if wrong.any():
             group = self.starts[np.flatnonzero(wrong)[0]]
-            where = _where(self.groups.grid, int(self.groups.cells[group]), int(self.groups.upto[group]))
+            where = _where(self.groups.grid, *self.groups.corners[group].tolist())
             raise not_the_data(self.source, f"{how} people in {where} than the mechanism knows")
 
 
+def _corners(mechanism: Mechanism) -> Ints:
+    """The lowest and the highest cell, axis by axis, of the box around the rows of a person of each group."""
+    cells, groups = mechanism.placed()
+    bins, first = mechanism.grid.bins_of(cells), np.flatnonzero(np.diff(groups, prepend=-1))
+    sides = [side.reduceat(bins, first, axis=0) for side in (np.minimum, np.maximum)]
+    return np.stack([mechanism.grid.cells_of(side) for side in sides], axis=1)
+
+
+def _box(grid: Grid, cell: int, upto: int) -> tuple[list[float], list[float]]:
+    """Where the box between two corners begins and ends on every axis, in data units."""
+    return grid.interval(cell)[0], grid.interval(upto)[1]
+
+
 def _where(grid: Grid, cell: int, upto: int) -> str:
-    sides = zip(grid.axes, grid.interval(cell)[0], grid.interval(upto)[1], strict=True)
+    sides = zip(grid.axes, *_box(grid, cell, upto), strict=True)
     ranges = ", ".join(f"{axis.name!r} from {a:.5g} to {b:.5g}" for axis, a, b in sides)
     return f"{f'cell {cell}' if cell == upto else f'cells {cell} to {upto}'} ({ranges})"
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from equinoise import storage
 from equinoise.accounting import Budget
-from equinoise.documents import JointDocument, UnitDocument, WorstCaseDocument
+from equinoise.documents import WorstCaseDocument
 from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Grid
-from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.ledger import Ledger
 from equinoise.mechanism import Mechanism
-from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 
@@ -57,8 +55,4 @@ def read_saved(path: Path) -> Mechanism:
     }
     if isinstance(document, WorstCaseDocument):
         return WorstCase.from_document(document, shared)
-    if isinstance(document, JointDocument):
-        return JointFixedNoise.from_document(document, weights, shared)
-    if isinstance(document, UnitDocument):
-        return UnitFixedNoise.from_document(document, weights, shared)
     return FixedNoise.from_document(document, weights, shared)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from equinoise import counting, counting_units
 from equinoise.engines import Engine
 from equinoise.errors import BadInput, check
-from equinoise.grid import Axis, Grid, Histogram, JointHistogram
-from equinoise.units import UnitHistogram
+from equinoise.game import Players
+from equinoise.grid import Axis, Grid
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
@@ -56,42 +54,26 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
 
 def count_everyone(
     rows: counting.Rows, grid: Grid, *, missing: str, outside: str, least: int = 2, unit_rows: str = "all"
-) -> Histogram | JointHistogram | UnitHistogram:
-    """People per cell, or per bag of cells where someone has several rows, if there is a distribution in it to release;
-    ``least`` is 1 where nothing is ever compared."""
-    several = len(grid.axes) > 1
-    if not rows.kept:
-        if several:
-            together = counting.count_jointly(rows, grid.axes, missing=missing, outside=outside)
-            _check_size(together.people, len(together.counts), f"Columns {grid.name} have")
-            return together
-        histogram = counting.count(rows, grid.axis, missing=missing, outside=outside)
-        check_people(histogram, least)
-        return histogram
-    if several and unit_rows == "all":
-        raise BadInput(
-            "With several columns, one row of each person can be used: say --unit-rows one (in Python, "
-            "unit_rows='one')."
-        )
-    if unit_rows == "one":
-        joint = counting_units.people_once(rows, grid.axes, missing=missing, outside=outside)
-        has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
-        _check_size(joint.people, len(joint.counts), has, least, units=True)
-        return joint if several else joint.of_column(0)
-    everyone = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
-    occupied = int(np.count_nonzero(everyone.by_row.counts))
-    _check_size(everyone.people, occupied, f"Column {grid.name} has", least, units=True)
-    return everyone.by_row if everyone.single else everyone
+) -> Players:
+    """The players: people by the cells of their rows, if there is a distribution in it to release; ``least`` is 1 where
+    nothing is ever compared."""
+    units = bool(rows.kept)
+    if units and unit_rows == "all":
+        bags = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
+        players = Players.in_bags(grid, bags.bags, bags.counts)
+    else:
+        count = counting_units.people_once if units else counting.count_jointly
+        found = count(rows, grid.axes, missing=missing, outside=outside)
+        players = Players.in_cells(grid, found.cells, found.counts)
+    check_players(players, least, units=units)
+    return players
 
 
-def check_people(histogram: Histogram, least: int = 2) -> None:
-    """Refuse a histogram without a distribution in it to release."""
-    occupied = int(np.count_nonzero(histogram.counts))
-    _check_size(histogram.people, occupied, f"Column {histogram.grid.name} has", least)
-
-
-def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: bool = False) -> None:
+def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:
     """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
+    grid, people = players.grid, players.total_people
+    several = len(grid.axes) > 1
+    has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
     if people < least == 1:
         raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
     if least == 1:
@@ -101,7 +83,7 @@ def _check_size(people: int, occupied: int, has: str, least: int = 2, *, units: 
         raise BadInput(
             f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
         )
-    if occupied == 1:
+    if len(players.occupied) == 1:
         name = has.rsplit(" ", 1)[0].replace("Column", "column")
         raise BadInput(
             f"All {people:,} values of {name} fall in one bin: there is no distribution to release. If they are not "

@@ -13,15 +13,12 @@ from equinoise.choice import Choice, choose
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_of
 from equinoise.fixed_noise import FixedNoise, Measured
-from equinoise.grid import Histogram, JointHistogram
-from equinoise.joint_fixed_noise import JointFixedNoise
+from equinoise.game import Players
 from equinoise.mechanism import Mechanism
 from equinoise.people import Bounds, count_everyone, open_columns
-from equinoise.procedure import SEVERAL_ROWS, Procedure
+from equinoise.procedure import Procedure
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
-from equinoise.unit_fixed_noise import UnitFixedNoise
-from equinoise.units import UnitHistogram
 from equinoise.watching import watched
 from equinoise.worst_case import WorstCase
 
@@ -96,11 +93,9 @@ def optimize(
     )  # fmt: skip
     check_guarantee(guarantee, procedure, bounds, start, base)
     check_unit(unit, unit_rows)
-    if guarantee == "worst-case" and unit is not None:
-        check(unit_rows == "one", "unit_rows", "'one' in the worst-case tier, whatever rows people have", unit_rows)
-    if start is not None:
-        check(solver == "best-response", "start", "left out unless the solver is 'best-response'", "a profile")
-        check(scales != "adaptive", "start", "left out with adaptive scales", "a profile")
+    if guarantee != "fixed-noise" and unit is not None:
+        check(unit_rows == "one", "unit_rows", f"'one' in the {guarantee} tier, whatever rows people have", unit_rows)
+    procedure.check_request(procedure.request(own_start=start is not None))
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(
             data, column, bounds,
@@ -110,12 +105,11 @@ def optimize(
         if len(grid.axes) > 1:
             only = "'fixed-noise' with several columns, which no other tier takes"
             check(guarantee == "fixed-noise", "guarantee", only, guarantee)
-            check(start is None, "start", "left out with several columns", "a profile")
         least = 1 if guarantee == "worst-case" else 2
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
         if unit is None:
             warn_of_repeats(data, rows.columns)
-    if delta * counted.people >= 1:
+    if delta * counted.total_people >= 1:
         warnings.warn(
             f"A delta of {at_most(delta)} is no less than one divided by the number of people: even giving somebody's "
             "value away could keep this promise. Take one far below that, such as 1e-6 for thousands of people.",
@@ -128,25 +122,13 @@ def optimize(
         unit=unit, unit_rows=unit_rows,
         padding_epsilon=padding_epsilon, percentile=percentile, own_start=start is not None,
     )  # fmt: skip
-    if isinstance(counted, JointHistogram):
-        found = procedure.solve_jointly(counted, progress)
-        if found.protected < counted.people:
-            raise shortfall.by_best_response(found)
-        return JointFixedNoise.from_solution(found, draws=draws, budget=procedure.budget, settings=settings)
-    if isinstance(counted, UnitHistogram):
-        check(guarantee == "fixed-noise", "guarantee", f"'fixed-noise' {SEVERAL_ROWS}", guarantee)
-        check(start is None, "start", f"left out {SEVERAL_ROWS}", "a profile")
-        ended = procedure.solve_units(counted, progress)
-        if ended.protected < counted.people:
-            raise shortfall.by_best_response(ended)
-        return UnitFixedNoise.from_solution(ended, draws=draws, budget=procedure.budget, settings=settings)
     return make_from(
         counted, procedure, guarantee=guarantee, settings=settings, start=start, base=base, progress=progress
     )
 
 
 def make_from(
-    histogram: Histogram,
+    players: Players,
     procedure: Procedure,
     *,
     guarantee: str,
@@ -155,18 +137,18 @@ def make_from(
     base: Sequence[float] | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Mechanism:
-    """The mechanism for one column that is counted already: from here on, the histogram is all that is used."""
+    """The mechanism for data that is counted already: from here on, the players are all that is used."""
     epsilon, draws = procedure.epsilon, procedure.draws
     if guarantee == "worst-case":
         return WorstCase.make(
-            histogram, epsilon=epsilon, draws=draws, delta=procedure.delta, base=base, settings=settings
+            players.histogram, epsilon=epsilon, draws=draws, delta=procedure.delta, base=base, settings=settings
         )
     if guarantee == "end-to-end":
-        chosen = choose(procedure, histogram, progress=progress)
+        chosen = choose(procedure, players, progress=progress)
         measured = Measured(chosen.end_to_end.worst, float(epsilon))
         return FixedNoise.from_solution(chosen.solution, draws=draws, measured=measured, settings=settings)
-    solution = procedure.solve(histogram, start=start, progress=progress)
-    if solution.protected < histogram.people:
+    solution = procedure.solve(players, start=start, progress=progress)
+    if solution.protected < players.total_people:
         raise shortfall.not_everyone(solution, procedure.scales, progress)
     return FixedNoise.from_solution(solution, draws=draws, budget=procedure.budget, settings=settings)
 

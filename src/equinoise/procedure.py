@@ -1,12 +1,13 @@
-"""Everything public that decides, together with a histogram, which profile is played: the settings and the solver."""
+"""Everything public that decides, together with the players, which profile is played: the settings and the solver."""
 
 from __future__ import annotations
 
 import math
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -14,29 +15,24 @@ import numpy as np
 from equinoise.accounting import Budget
 from equinoise.draws import check_draws
 from equinoise.errors import BadInput, check, is_number, is_whole, one_of
-from equinoise.game import Game
-from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
-from equinoise.joint_game import JointGame
-from equinoise.joint_noise import AxisScales, check_size, check_work, joint_scales, make_joint_kernel
-from equinoise.joint_utility import named_jointly
-from equinoise.noise import check_noise, make_kernel, scale_set
+from equinoise.game import Game, Players
+from equinoise.game.closeness import closeness
+from equinoise.grid import Grid, Ints
+from equinoise.joint_noise import AnyScales, AxisScales, check_size, check_work, joint_scales, make_joint_kernel
+from equinoise.noise import check_noise
 from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
-from equinoise.solvers import Round, Solution
-from equinoise.solvers.adaptive import adaptive
+from equinoise.solvers import Request, Round, Solution
+from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
+from equinoise.solvers.adaptive import supports as adaptive_supports
 from equinoise.solvers.best_response import RESTARTS, best_response
-from equinoise.solvers.joint_starts import carried_over, shared_scales
 from equinoise.solvers.many_draws import improved_within_budget, within_budget
-from equinoise.unit_game import UnitGame
-from equinoise.units import UnitHistogram
-from equinoise.utility import named
 
 SOLVERS = ("best-response", "genetic", "optimal")
-SEVERAL_ROWS = "where people have several rows (or keep one of each with --unit-rows one)"
 
 
 @dataclass(frozen=True)
 class Procedure:
-    """From a histogram to a profile. Nothing here may come from the data, and the same histogram gives the same
+    """From players to a profile. Nothing here may come from the data, and the same players give the same
     profile, unless a time limit decides.
 
     ``epsilon`` is for one draw, or with a ``delta`` and several ``draws`` for all of them together.
@@ -44,7 +40,7 @@ class Procedure:
 
     epsilon: float
     noise: str = "laplace"
-    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide"
+    scales: AnyScales = "wide"
     utility: str = "kl"
     draws: int = 1
     delta: float = 0.0
@@ -77,7 +73,7 @@ class Procedure:
         if self.restarts is not None:
             check(self.solver != "genetic", "restarts", "left out with the genetic solver", self.restarts)
         check_noise(self.noise)
-        named(self.utility, 2)
+        closeness(self.utility, Grid(()))
 
     @property
     def budget(self) -> Budget | None:
@@ -85,45 +81,47 @@ class Procedure:
         several = self.delta > 0 and self.draws > 1
         return Budget(float(self.epsilon), float(self.delta)) if several else None
 
+    def request(self, columns: int = 1, *, several_rows: bool = False, own_start: bool = False) -> Request:
+        """What is asked of the solver, in public settings alone."""
+        condition = "renyi" if self.renyi is not None else "delta" if self.delta > 0 and self.draws == 1 else "pure"
+        return Request(
+            columns, several_rows, condition, self.utility.partition(":")[0], self.budget is not None,
+            self.scales == "adaptive", self.per_axis, own_start,
+        )  # fmt: skip
+
+    def check_request(self, request: Request) -> None:
+        """Refuse what the solver, or scales that adapt, cannot do: before anything is counted, and for any data."""
+        reason = supports(self.solver, request)
+        if reason is not None:
+            raise BadInput(reason)
+
     def check_grid(self, grid: Grid) -> None:
         """Refuse settings that do not go with a grid, before anything is counted."""
-        if len(grid.axes) == 1:
-            check(not self.per_axis, "per_axis", "left out with one column", self.per_axis)
-            self._offered(grid.axis)
-            return
-        check(self.solver == "best-response", "solver", "'best-response' with several columns", self.solver)
-        check(self.renyi is None, "renyi", "left out with several columns", self.renyi)
-        one = self.delta == 0 or self.draws > 1
-        check(one, "delta", "0 with several columns, unless there are several draws", self.delta)
-        named_jointly(self.utility, grid.cells)
-        offered = len(self._offered_jointly(grid))
-        check_size(grid.shape, offered)
-        check_work(grid.shape, offered, RESTARTS if self.restarts is None else self.restarts)
+        several = len(grid.axes) > 1
+        check(several or not self.per_axis, "per_axis", "left out with one column", self.per_axis)
+        self.check_request(self.request(len(grid.axes)))
+        offered = self.offered(grid)
+        if several:
+            check_size(grid.shape, len(offered))
+            check_work(grid.shape, len(offered), RESTARTS if self.restarts is None else self.restarts)
 
-    def _offered(self, axis: Axis) -> tuple[float, ...]:
-        if isinstance(self.scales, Mapping):
-            raise BadInput(
-                "Scales for one column are 'wide', 'adaptive', 'paper' or a list, not a list for every column."
-            )
-        return scale_set(self.scales, axis, self.epsilon)
+    def offered(self, grid: Grid) -> AxisScales:
+        """The scales on offer: one per axis for each choice, in units of the padded ranges."""
+        return joint_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)
 
-    def _offered_jointly(self, grid: Grid) -> AxisScales:
-        return joint_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)  # type: ignore[arg-type]
-
-    def game(self, histogram: Histogram) -> Game:
+    def game(self, players: Players) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
-        axis = histogram.grid.axis
-        occupied = np.flatnonzero(histogram.counts)
-        kernel = make_kernel(self.noise, self._offered(axis), axis.bins, cells=occupied)
+        grid = players.grid
+        kernel = make_joint_kernel(self.noise, self.offered(grid), grid.shape, grid.bins_of(players.cells))
         return Game(
-            histogram, kernel, float(self.epsilon), self.utility,
+            players, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,
             order=None if self.renyi is None else float(self.renyi),
         )  # fmt: skip
 
     def solve(
         self,
-        histogram: Histogram,
+        players: Players,
         *,
         start: Ints | None = None,
         untimed: bool = False,
@@ -131,62 +129,23 @@ class Procedure:
     ) -> Solution:
         """Play. The solution may leave people unprotected; with a budget that cannot be kept, this refuses.
 
-        ``untimed``, nothing but the histogram decides: no time limit, and Ctrl-C is not taken for an answer.
+        ``untimed``, nothing but the players decide: no time limit, and Ctrl-C is not taken for an answer.
         """
         chosen: dict[str, Any] = {
             "scales": self.scales, "restarts": self.restarts, "seed": self.seed, "start": start, "progress": progress,
+            "per_axis": self.per_axis,
         }  # fmt: skip
         limit = math.inf if untimed else self.time_limit
         solve = make_solver(
             self.solver, time_limit=limit, generations=self.generations, keep_when_stopped=not untimed, **chosen
         )
-        game = self.game(histogram)
+        game = self.game(players)
         if self.budget is None:
             return solve(game)
         found = within_budget(game, make_solver("best-response", **chosen), self.draws, self.budget)
         if self.solver == "best-response":
             return found
         return improved_within_budget(found, solve, self.draws, self.budget)
-
-    def solve_jointly(
-        self, histogram: JointHistogram, progress: Callable[[Round], None] | None = None
-    ) -> Solution[JointGame]:
-        """The same on several columns."""
-        grid = histogram.grid
-        kernel = make_joint_kernel(self.noise, self._offered_jointly(grid), grid.shape)
-        game = JointGame(histogram, kernel, float(self.epsilon), self.utility)
-
-        def solve(game: JointGame) -> Solution[JointGame]:
-            restarts = RESTARTS if self.restarts is None else self.restarts
-            if not self.per_axis:
-                return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
-            shared = shared_scales(game)
-            first = best_response(shared, restarts=restarts, seed=self.seed, progress=progress)
-            return best_response(game, seed=self.seed, start=carried_over(first, game), progress=progress)
-
-        return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
-
-    def solve_units(
-        self, histogram: UnitHistogram, progress: Callable[[Round], None] | None = None
-    ) -> Solution[UnitGame]:
-        """The same for people with several rows."""
-        check(self.solver == "best-response", "solver", f"'best-response' {SEVERAL_ROWS}", self.solver)
-        check(self.renyi is None, "renyi", f"left out {SEVERAL_ROWS}", self.renyi)
-        check(
-            self.delta == 0 or self.draws > 1, "delta", f"0 {SEVERAL_ROWS}, unless there are several draws", self.delta
-        )
-        check(self.scales != "adaptive", "scales", f"'wide', 'paper' or a list {SEVERAL_ROWS}", self.scales)
-        check(self.utility == "kl", "utility", f"'kl' {SEVERAL_ROWS}", self.utility)
-        axis = histogram.grid.axis
-        occupied = np.flatnonzero(histogram.by_row.counts)
-        kernel = make_kernel(self.noise, self._offered(axis), axis.bins, cells=occupied)
-        restarts = RESTARTS if self.restarts is None else self.restarts
-
-        def solve(game: UnitGame) -> Solution[UnitGame]:
-            return best_response(game, restarts=restarts, seed=self.seed, progress=progress)
-
-        game = UnitGame(histogram, kernel, float(self.epsilon))
-        return solve(game) if self.budget is None else within_budget(game, solve, self.draws, self.budget)
 
     def to_json(self) -> dict[str, Any]:
         """The settings, as saved files tell them."""
@@ -223,10 +182,18 @@ def check_time_limit(limit: Any) -> None:
     check(is_number(limit) and 0 < limit < math.inf, "time_limit", "a positive number of seconds", limit)
 
 
+def supports(solver: str, request: Request) -> str | None:
+    """Why a solver cannot do what is asked; None if it can."""
+    home = import_module(f"equinoise.solvers.{solver.replace('-', '_')}")
+    reason: str | None = home.supports(request)
+    return reason or (adaptive_supports(request) if request.adaptive else None)
+
+
 def make_solver(
     name: str,
     *,
-    scales: str | Sequence[float] = "wide",
+    scales: AnyScales = "wide",
+    per_axis: bool = False,
     restarts: int | None = None,
     seed: int = 0,
     start: Ints | None = None,
@@ -254,7 +221,9 @@ def make_solver(
                 game, time_limit=left / 2 if again else left, restarts=many, seed=seed, known=known,
                 keep_when_stopped=keep_when_stopped, progress=progress,
             )  # fmt: skip
-            return replace(found, settings={**found.settings, "time_limit": float(limit)})
+            return replace(
+                found, settings={**found.settings, "time_limit": None if math.isinf(limit) else float(limit)}
+            )
 
     elif name == "genetic":
         from equinoise.solvers.genetic import GENERATIONS, genetic
@@ -272,4 +241,13 @@ def make_solver(
         found = adaptive(game, solve)
         return replace(found, seconds=time.perf_counter() - began)
 
+    def solve_each_axis(game: Game) -> Solution:  # too many choices to be begun from many sides
+        shared = best_response(shared_scales(game), restarts=many, seed=seed, progress=progress)
+        known = carried_over(shared, game)
+        if name == "best-response":
+            return best_response(game, seed=seed, start=known, progress=progress)
+        return solve(game, known)
+
+    if per_axis and start is None:
+        return solve_each_axis
     return solve_again if again else lambda game: solve(game, None)

@@ -7,25 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 from equinoise.errors import PromiseNotMet, at_most
-from equinoise.game import Game, always_protecting_scale, self_protecting_scale
+from equinoise.game import Game
+from equinoise.game.theorem import always_protecting_scale, self_protecting_scale
 from equinoise.privacy import PURE
 from equinoise.solvers import Round, Solution
 from equinoise.solvers.least_epsilon import least_epsilon
-from equinoise.solvers.solution import AnyGame
-
-
-def by_best_response(solution: Solution[Any]) -> PromiseNotMet:
-    """The same where only best response can be played: nothing more is proven."""
-    game: AnyGame = solution.game
-    left_out = game.people - solution.protected
-    return PromiseNotMet(
-        f"Best response does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of {game.people:,} "
-        f"people are left unprotected. The least epsilon seen that protects everyone is "
-        f"{at_most(solution.least_epsilon)}; larger scales or wider bins may do with less.",
-        unprotected=left_out,
-        people=game.people,
-        least_epsilon=solution.least_epsilon if math.isfinite(solution.least_epsilon) else None,
-    )
 
 
 def not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], None] | None) -> PromiseNotMet:
@@ -40,7 +26,11 @@ def not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], No
             people=game.people,
         )
     least = least_epsilon(solution, progress=progress)
-    theorem = _theorem(game) if game.kernel.noise == "laplace" else None
+    theorem = (
+        _theorem(game)
+        if game.kernel.noise == "laplace" and len(game.kernel.shape) == 1 and game.players.single
+        else None
+    )
     return PromiseNotMet(
         f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
         f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon, fixed=scales != 'paper')}"
@@ -64,7 +54,7 @@ def _said_of(theorem: dict[str, Any]) -> str:
 
 def _theorem(game: Game) -> dict[str, Any]:
     """What the theorem, which is about Laplace noise before rounding, says of the scales."""
-    smallest = game.kernel.scales[0]
+    ((smallest, *_), *_) = game.kernel.scales
     always = always_protecting_scale(game.people, game.epsilon)
     infinite = self_protecting_scale(game.people, game.epsilon)
     return {

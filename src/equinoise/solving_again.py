@@ -10,11 +10,9 @@ from equinoise.choice import Choice
 from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_of, output_of, solved, tell
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.fixed_noise import FixedNoise
-from equinoise.grid import Histogram
-from equinoise.privacy import Condition
+from equinoise.game.condition import Condition
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
-from equinoise.unit_fixed_noise import UnitFixedNoise
 
 
 def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
@@ -24,30 +22,26 @@ def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> End
     time limit decided, a machine on which the procedure gives another profile than the saved one.
     """
     procedure = procedure_of(mechanism)
-    histogram = Histogram(mechanism.grid, mechanism.histogram)
+    players = mechanism.players
     tell(progress, "Solving again with everyone")
     outcome: Outcome
     if mechanism.settings.get("guarantee") == "end-to-end":
         choice = Choice(procedure)
-        target, outcome, again = procedure.epsilon, choice.outcome, choice.solution(histogram)
+        target, outcome, again = procedure.epsilon, choice.outcome, choice.solution(players)
     else:
-        target, outcome, again = mechanism.epsilon, outcome_of(procedure), solved(procedure, histogram)
+        target, outcome, again = mechanism.epsilon, outcome_of(procedure), solved(procedure, players)
     if again is None or not gives(again, mechanism):
         raise PromiseNotMet(
             "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
             "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
             "step short."
         )
-    condition = Condition(float(target), histogram.people, mechanism.delta, mechanism.order)
-    return measure(outcome, histogram, condition, full=output_of(again), progress=progress)
+    condition = Condition(float(target), players.sizes, players.total_rows, mechanism.delta, mechanism.order)
+    return measure(outcome, players, condition, full=output_of(again), progress=progress)
 
 
 def procedure_of(mechanism: FixedNoise) -> Procedure:
     """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
-    if len(mechanism.grid.axes) > 1:
-        raise BadInput("The loss end to end is measured for mechanisms of one column only, and this one has several.")
-    if isinstance(mechanism, UnitFixedNoise):
-        raise BadInput("The loss end to end is measured where everyone has one row, and here someone has several.")
     settings, names = mechanism.settings, [field.name for field in fields(Procedure)]
     if not settings.get("public_bounds", True):
         raise BadInput(
@@ -76,13 +70,10 @@ def procedure_of(mechanism: FixedNoise) -> Procedure:
 
 def gives(solution: Solution, mechanism: FixedNoise) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
-    cells, scales = solution.game.groups(solution.profile)
-    return solution.game.kernel.scales == mechanism.scales and all(
-        np.array_equal(ours, theirs)
-        for ours, theirs in (
-            (cells, mechanism.cells),
-            (scales, mechanism.scale_indices),
-            (solution.profile[cells, scales], mechanism.people),
-            (solution.game.kernel.weights[scales, cells], mechanism.weights),
-        )
+    found = FixedNoise.unchecked(solution)
+    names = ("scale_indices", "people", "begins", "cells", "times")
+    return (
+        found.scales == mechanism.scales
+        and all(np.array_equal(getattr(found, name), getattr(mechanism, name)) for name in names)
+        and all(map(np.array_equal, found.factors, mechanism.factors))
     )

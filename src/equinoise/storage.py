@@ -88,15 +88,15 @@ def read(path: Path) -> Saved:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
         raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
-    groups = len(document.people) if isinstance(document, ProfileDocument) else 0
+    rows = sum(map(len, document.bags)) if isinstance(document, ProfileDocument) else 0
     bins = sum(axis.bins for axis in document.axes)
-    if len(blob) != 8 * groups * bins:
+    if len(blob) != 8 * rows * bins:
         raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")
     if sum(release.draws for release in ledger.parse(rest, f"{digest} {identity}")) > document.draws:
         raise BadInput(f"The file {str(path)!r} has been changed: more was released than it allows.")
     start = sum(len(line.encode()) + 1 for line in lines[:3])
     place = ledger.Place(path.absolute(), identity, start)
-    return Saved(document, np.frombuffer(blob, dtype="<i8").reshape(groups, bins), digest, place)
+    return Saved(document, np.frombuffer(blob, dtype="<i8").reshape(rows, bins), digest, place)
 
 
 def _mechanism_lines(path: Path) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from equinoise.errors import BadInput
 from equinoise.experiments.paper import BINS, PERCENTILE
+from equinoise.game import Players
 from equinoise.grid import Axis, Floats, Grid, Histogram
 
 INSTALL = "pip install 'equinoise[experiments]'"
@@ -55,6 +56,10 @@ class Dataset:
         axis = self.axis() if axis is None else axis
         cells = [axis.cell_of(value) for value in self.columns[axis.name].tolist()]
         return Histogram(Grid((axis,)), np.bincount(cells, minlength=axis.bins))
+
+    def players(self) -> Players:
+        """The people of the table's column, as players."""
+        return Players.of(self.histogram())
 
     @property
     def digest(self) -> str:

@@ -19,7 +19,7 @@ from equinoise.experiments import paper
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.games import row_spreads
 from equinoise.experiments.tables import MARK, OURS, Row
-from equinoise.game import always_protecting_scale
+from equinoise.game.theorem import always_protecting_scale
 from equinoise.grid import Axis
 from equinoise.metrics import kl, metrics
 from equinoise.noise import FAMILIES, PAPER_MULTIPLIERS, noise_mass, scale_set

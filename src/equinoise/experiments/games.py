@@ -15,7 +15,7 @@ from equinoise.experiments.settings import SCALES, Settings
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game
 from equinoise.grid import Axis, Floats, Ints
-from equinoise.metrics import kl, metrics
+from equinoise.metrics import metrics
 from equinoise.privacy import losses
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round, Solution
@@ -72,9 +72,9 @@ def play(data: Dataset, asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
     def seen(state: Round) -> None:
         if asked["method"] != "optimal":
             watched.append(state)
-        tell(state.note or f"run {state.restart + 1}, round {state.number}")
+        tell(state.note or f"run {state.run + 1}, round {state.number}")
 
-    solution = procedure.solve(data.histogram(), progress=seen)
+    solution = procedure.solve(data.players(), progress=seen)
     if solution.settings.get("stopped"):
         raise KeyboardInterrupt  # the solver keeps what it has; a part that was stopped is not finished
     found = {**_head(data, asked), **described(solution), **_rounds(solution.game, watched)}
@@ -90,21 +90,24 @@ def _head(data: Dataset, asked: dict[str, Any]) -> dict[str, Any]:
 def described(solution: Solution) -> dict[str, Any]:
     """How close, how fast, how many protected, and cell by cell what comes out and with how much noise."""
     game, profile = solution.game, solution.profile
-    axis, q = game.histogram.grid.axis, game.output(profile)
+    axis, q, histogram = game.players.grid.axis, game.output(profile), game.players.histogram
     if solution.protected == game.people:
         FixedNoise.from_solution(solution)  # refuses unless the exact certificate holds
     each = game.losses(profile)
-    cells, scales = game.groups(profile)
+    types, scales = game.groups(profile)
+    (weights,) = game.kernel.weights
+    whole = np.zeros((axis.bins, game.scales), dtype=np.int64)
+    whole[game.players.cells] = profile
     return {
         "people": game.people,
         "protected": solution.protected,
         "certified": solution.protected == game.people,
         "seconds": solution.seconds,
-        "metrics": metrics(game.histogram.counts / game.people, q, axis.midpoints()),
+        "metrics": metrics(histogram.counts / game.people, q, axis.midpoints()),
         "solver": solution.summary(),
         "output": q.tolist(),
-        "noise_sd": _average(game.histogram.counts, profile, row_spreads(game.rows / game.kernel.total, axis)),
-        "losses": _losses(each, profile[cells, scales]),
+        "noise_sd": _average(histogram.counts, whole, row_spreads(weights / game.kernel.total, axis)),
+        "losses": _losses(each, profile[types, scales]),
     }
 
 
@@ -154,15 +157,14 @@ def _rounds(game: Game, watched: list[Round]) -> dict[str, Any]:
     """KL and people protected after each round (thinned out where there are many), and where each run ended."""
     if not watched:
         return {}
-    p = game.histogram.counts / game.people
     kept, ends = [], []
     for state, following in zip(watched, [*watched[1:], None], strict=True):
-        last = following is None or following.restart != state.restart
+        last = following is None or following.run != state.run
         if not (last or _is_round(state.number)):
             continue
-        distance = kl(p, game.output(state.profile))
+        distance = game.kl(state.profile)
         protected = game.payoff(state.profile).protected
-        kept.append([state.restart, state.number, distance, protected])
+        kept.append([state.run, state.number, distance, protected])
         if last:
             ends.append([distance, protected])
     return {"convergence": kept, "ends": ends}

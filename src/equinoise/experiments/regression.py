@@ -148,7 +148,7 @@ def game(data: Dataset, settings: Settings, epsilon: float, tell: Tell) -> dict[
     task, people = Task(data), data.people
 
     def seen(state: Round) -> None:
-        tell(state.note or f"run {state.restart + 1}, round {state.number}")
+        tell(state.note or f"run {state.run + 1}, round {state.number}")
 
     frame = pl.DataFrame({name: data.columns[name] for name in task.names})
     with warnings.catch_warnings():

@@ -8,8 +8,9 @@ from typing import Any
 
 from equinoise.errors import BadInput, check
 from equinoise.explore.counted import Counted
+from equinoise.game import Players
 from equinoise.mechanism import Mechanism
-from equinoise.people import check_people
+from equinoise.people import check_players
 from equinoise.pipeline import check_guarantee, make_from, settings_of
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round
@@ -45,12 +46,12 @@ class Asked:
 def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
     procedure = Procedure(asked.epsilon, scales=asked.scales, draws=asked.draws, delta=asked.delta)
-    histogram = counted.on(asked.bins)
+    players = Players.of(counted.on(asked.bins))
     check_guarantee(asked.guarantee, procedure, counted.axis if counted.public_bounds else None)
-    procedure.check_grid(histogram.grid)
-    check_people(histogram, 1 if asked.guarantee == "worst-case" else 2)
+    procedure.check_grid(players.grid)
+    check_players(players, 1 if asked.guarantee == "worst-case" else 2)
     settings = settings_of(
         procedure, guarantee=asked.guarantee, columns=[counted.axis.name], public_bounds=counted.public_bounds,
         missing=counted.missing, outside=counted.outside,
     )  # fmt: skip
-    return make_from(histogram, procedure, guarantee=asked.guarantee, settings=settings, progress=progress)
+    return make_from(players, procedure, guarantee=asked.guarantee, settings=settings, progress=progress)

@@ -22,7 +22,7 @@ from equinoise.explore.refusals import check_name, refusal
 from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 
-SLOW = ("equinoise.solvers.moves", "altair")
+SLOW = ("equinoise.solvers.best_response.loop", "altair")
 for slow in SLOW:
     import_module(slow)  # otherwise loaded when first needed: here, before that
 
@@ -63,7 +63,7 @@ def _solve(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: di
         nonlocal told
         if time.monotonic() - told > NOTE_EVERY:
             told = time.monotonic()
-            tell("note", {"note": state.note or f"Run {state.restart + 1}, round {state.number}"})
+            tell("note", {"note": state.note or f"Run {state.run + 1}, round {state.number}"})
 
     mechanism = make(counted, asked, progress)
     tell("result", {"number": given["number"], **shown.result(mechanism, counted, asked)})

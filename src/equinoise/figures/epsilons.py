@@ -7,7 +7,7 @@ from typing import Any
 
 from equinoise.errors import BadInput, at_most
 from equinoise.figures import theme
-from equinoise.figures.again import Tell, game_of, play
+from equinoise.figures.again import Tell
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.theme import LAPLACE
 from equinoise.figures.ticks import log_domain, log_ticks
@@ -15,7 +15,7 @@ from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Histogram
 from equinoise.mechanism import Mechanism
 from equinoise.metrics import kl
-from equinoise.solvers.best_response import RESTARTS
+from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.worst_case import WorstCase
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
@@ -72,10 +72,10 @@ def _solved(mechanism: Mechanism, epsilon: float) -> float | None:
             histogram = Histogram(mechanism.grid, mechanism.histogram)
             return float(WorstCase.make(histogram, epsilon=epsilon, base=mechanism.base).metrics()["kl"])
         assert isinstance(mechanism, FixedNoise)
-        game = game_of(mechanism, epsilon)
+        game = mechanism.game(epsilon)
     except BadInput:
         return None
-    solution = play(game, restarts=_restarts(mechanism), seed=int(mechanism.solver.get("seed", 0)))
+    solution = best_response(game, restarts=_restarts(mechanism), seed=int(mechanism.solver.get("seed", 0)))
     return solution.kl if solution.protected == game.people else None
 
 
@@ -86,8 +86,9 @@ def _caption(mechanism: Mechanism) -> str:
     tier = " (with the fixed-noise tier's promise: nothing was measured end to end)" if mechanism.measured else ""
     return (
         "For each epsilon of one draw, the game with the saved people, noise and scales was solved again for this "
-        f"figure by best response, {runs} run{'' if runs == 1 else 's'} each{tier}. Lower is closer. An equilibrium "
-        "need not be the closest profile there is, so the line may rise in places and the saved profile lie beside it."
+        f"figure by best response, {runs} restart{'' if runs == 1 else 's'} each{tier}. Lower is closer. An "
+        "equilibrium need not be the closest profile there is, so the line may rise in places and the saved profile "
+        "lie beside it."
     )
 
 

@@ -11,12 +11,10 @@ from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.pairs import Pair
 from equinoise.figures.shares import per_bin, places
-from equinoise.figures.ticks import log_domain, log_ticks, plain
+from equinoise.figures.ticks import log_domain, log_ticks
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis
-from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import Mechanism
-from equinoise.unit_fixed_noise import UnitFixedNoise
 from equinoise.worst_case import WorstCase
 
 WORST, AVERAGE = "worst person", "average person"
@@ -105,12 +103,15 @@ def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...],
 def _where(mechanism: Mechanism, group: int, cell: int) -> list[str]:
     """Where a person of a group is, column by column; someone with several rows, row by row."""
     axes = mechanism.grid.axes
-    if isinstance(mechanism, UnitFixedNoise):
-        bag = mechanism.bags[group]
-        rows = [f"{_from_to(axes[0], at)}{'' if times == 1 else f' ({times:,} rows)'}" for at, times in bag[:MOST_ROWS]]
-        return ["; ".join([*rows, *(["..."] if len(bag) > MOST_ROWS else [])])]
-    place = mechanism.grid.bins_of(np.array([cell]))[0].tolist()
-    return [_from_to(axis, at) for axis, at in zip(axes, place, strict=True)]
+    bag = mechanism.bags[group] if isinstance(mechanism, FixedNoise) else ((cell, 1),)
+    places = mechanism.grid.bins_of(np.array([at for at, _ in bag[:MOST_ROWS]]))
+    more = ["..."] if len(bag) > MOST_ROWS else []
+    many = ["" if times == 1 else f" ({times:,} rows)" for _, times in bag[:MOST_ROWS]]
+    found = []
+    for d, axis in enumerate(axes):
+        rows = [f"{_from_to(axis, at)}{said}" for at, said in zip(places[:, d].tolist(), many, strict=True)]
+        found.append("; ".join([*rows, *more]))
+    return found
 
 
 def _from_to(axis: Axis, bin: int) -> str:
@@ -119,10 +120,7 @@ def _from_to(axis: Axis, bin: int) -> str:
 
 
 def _scales(mechanism: Mechanism) -> list[str] | None:
-    if isinstance(mechanism, JointFixedNoise):
-        names = scale_names(mechanism)
-    elif isinstance(mechanism, FixedNoise):
-        names = [plain(scale * mechanism.grid.axis.range) for scale in mechanism.scales]
-    else:
+    if not isinstance(mechanism, FixedNoise):
         return None
+    names = mechanism.scale_names()
     return [names[index] for index in mechanism.scale_indices.tolist()]

@@ -7,10 +7,7 @@ import numpy as np
 from equinoise import baselines
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Floats, Grid, Ints
-from equinoise.joint_fixed_noise import JointFixedNoise
 from equinoise.mechanism import Mechanism
-from equinoise.noise import noise_mass
-from equinoise.unit_fixed_noise import UnitFixedNoise
 
 AT_ONCE = 2**22
 """Weights looked at together."""
@@ -29,26 +26,23 @@ def edges(axis: Axis) -> Floats:
 
 def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
     """Where people are on one column: a bin and a group of people, once for each bin that the group has rows in."""
-    if isinstance(mechanism, UnitFixedNoise):
-        return mechanism.placed()
-    bins = mechanism.grid.bins_of(mechanism.groups()[0])[:, number]
-    return bins, np.arange(len(bins))
+    bins, groups, _ = _places(mechanism, number)
+    return bins, groups
+
+
+def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
+    """The same, and which of the cells that groups have rows in stands for each: several may be in one bin."""
+    cells, groups = mechanism.placed()
+    bins = mechanism.grid.bins_of(cells)[:, number]
+    first = np.sort(np.unique(np.stack([groups, bins]), axis=1, return_index=True)[1])
+    return bins[first], groups[first], first
 
 
 def noise_of_places(mechanism: FixedNoise, number: int) -> Floats:
     """How far from their own bin people come out on one column, for each of :func:`places`: root of the mean square,
     in data units."""
-    bins, groups = places(mechanism, number)
-    width = mechanism.grid.axes[number].width
-    if isinstance(mechanism, UnitFixedNoise):  # weights are those of all rows of a person together
-        found, scales = np.empty(len(bins)), mechanism.scale_indices[groups]
-        for scale in np.unique(scales).tolist():
-            here = scales == scale
-            masses = noise_mass(mechanism.noise, mechanism.scales[scale], mechanism.grid.axis.bins)
-            found[here] = _distances(masses[bins[here]], bins[here])
-        return found * width
-    rows = mechanism.factors[number] if isinstance(mechanism, JointFixedNoise) else mechanism.weights
-    return _distances(rows, bins) * width
+    bins, _, first = _places(mechanism, number)
+    return _distances(mechanism.factors[number][first], bins) * mechanism.grid.axes[number].width
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:

@@ -32,7 +32,7 @@ def in_short(shown: Mechanism | Solution) -> str:
     """One line; the object itself is far too long to read."""
     if isinstance(shown, Mechanism):
         return f"{shown.tier} mechanism for {shown.grid.name} at epsilon {at_most(shown.target)}"
-    grid, epsilon = shown.game.histogram.grid, shown.game.epsilon
+    grid, epsilon = shown.game.players.grid, shown.game.epsilon
     return f"{shown.name} solution of a game for {grid.name} at epsilon {at_most(epsilon)}"
 
 

@@ -16,7 +16,6 @@ from equinoise.report.left_out import WHY, left_out
 from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.report.settings import asked, cannot_say, command, versions
 from equinoise.terminal import METRIC_NAMES, certified, solved
-from equinoise.unit_fixed_noise import UnitFixedNoise
 
 SHORT = {
     "distribution": "distribution",
@@ -88,8 +87,7 @@ def _end_to_end(mechanism: FixedNoise) -> str:
     if mechanism.measured is not None:
         return f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {ask} measures it again."
     larger = "With the noise worked out again without each person, losses can be larger"
-    several = len(mechanism.grid.axes) > 1 or isinstance(mechanism, UnitFixedNoise)
-    if several or not mechanism.settings.get("public_bounds"):
+    if not mechanism.settings.get("public_bounds"):
         return f"{larger}; for this kind of mechanism they are not measured."
     return f"{larger}: measure them with {ask}."
 

@@ -27,7 +27,7 @@ WORDS = {
     "solver": "solver",
     "time_limit": "time limit of the solver (s)",
     "generations": "generations of the solver",
-    "restarts": "runs of best response",
+    "restarts": "restarts of best response",
     "seed": "seed of the solver",
     "own_start": "solved from a start of one's own",
     "missing": "missing values",

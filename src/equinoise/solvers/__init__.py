@@ -1,5 +1,5 @@
 """Solvers: each takes a Game and gives a Solution."""
 
-from equinoise.solvers.solution import Round, Solution
+from equinoise.solvers.solution import Request, Round, Solution
 
-__all__ = ["Round", "Solution"]
+__all__ = ["Request", "Round", "Solution"]

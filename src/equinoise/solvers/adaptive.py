@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -10,8 +9,9 @@ import numpy as np
 
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.noise import MOST_WEIGHTS, make_kernel
-from equinoise.solvers.solution import Solution
+from equinoise.joint_noise import make_joint_kernel
+from equinoise.noise import MOST_WEIGHTS
+from equinoise.solvers.solution import Request, Solution
 
 WORTH = (0.01, 1e-5)
 """Go on while the divergence falls by at least this share, and by at least this much."""
@@ -24,6 +24,15 @@ NEAREST = 1.02
 
 LARGEST = 1000.0
 """In units of the padded range: beyond this, more noise hardly changes anything."""
+
+
+def supports(request: Request) -> str | None:
+    """Why scales cannot adapt to what is asked; None if they can."""
+    if request.own_start:
+        return "Adaptive scales are others than those a start of one's own is for. Leave out one of the two."
+    if request.per_axis:
+        return "Adaptive scales are for all columns together: those of each column alone would be too many."
+    return None
 
 
 def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solution:
@@ -49,36 +58,46 @@ def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solu
 def with_new_scales(solution: Solution) -> Game | None:
     """The same game with new scales halfway (in logarithm) from each scale in use to its neighbours on offer.
 
-    Of the others only those neighbours stay. Beyond the largest scale there is a half step more; below the smallest
-    nothing. None if there is nothing new to offer.
+    Of the others only those neighbours stay. Beyond the largest scale there is a half step more if anyone uses it, or
+    is not protected; below the smallest nothing. None if there is nothing new to offer. With several columns, a scale
+    is one for each.
     """
-    game, offered = solution.game, solution.game.kernel.scales
+    game, offered = solution.game, np.array(solution.game.kernel.scales)
     used = set(np.flatnonzero(solution.profile.sum(axis=0)).tolist())
-    step = math.sqrt(max(offered[-1] / offered[-2], 2.0)) if len(offered) > 1 else 2.0
-    kept = {offered[v] for v in used}
+    if solution.protected < game.people:
+        used.add(len(offered) - 1)
+    step = np.sqrt(np.maximum(offered[-1] / offered[-2], 2.0)) if len(offered) > 1 else 2.0
+    kept = {tuple(offered[v].tolist()) for v in used}
     wanted = []
     for v in sorted(used, key=lambda v: -int(solution.profile[:, v].sum())):
         for neighbour in {v - 1, v + 1} & set(range(len(offered))):
-            kept.add(offered[neighbour])
-            wanted.append(math.sqrt(offered[v] * offered[neighbour]))
+            kept.add(tuple(offered[neighbour].tolist()))
+            wanted.append(np.sqrt(offered[v] * offered[neighbour]))
         if v == len(offered) - 1:
-            wanted.append(min(offered[v] * step, LARGEST))
-    room = min(MOST, MOST_WEIGHTS // game.histogram.grid.cells**2)
+            wanted.append(np.minimum(offered[v] * step, LARGEST))
+    room = min(MOST, MOST_WEIGHTS // sum(bins**2 for bins in game.kernel.shape))
     before = len(kept)
     for scale in wanted:
-        if len(kept) < room and all(max(scale / k, k / scale) >= NEAREST for k in kept):
-            kept.add(scale)
+        if len(kept) < room and all(np.maximum(scale / k, k / scale).max() >= NEAREST for k in map(np.array, kept)):
+            kept.add(tuple(scale.tolist()))
     if len(kept) == before:
         return None
-    kernel = game.kernel
-    bins = game.histogram.grid.cells
-    return replace(game, kernel=make_kernel(kernel.noise, tuple(kept), bins, kernel.total, game.occupied))
+    kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
+    return replace(game, kernel=make_joint_kernel(kernel.noise, tuple(sorted(kept)), kernel.shape, bins))
 
 
-def carried_over(solution: Solution, finer: Game) -> Ints:
-    """The solution's profile as one of the finer game."""
-    profile = np.zeros((len(solution.profile), len(finer.kernel.scales)), dtype=np.int64)
-    for v, scale in enumerate(solution.game.kernel.scales):
+def carried_over(solution: Solution, game: Game) -> Ints:
+    """A solution's profile as one of a game that offers the scales it uses, among others."""
+    profile = np.zeros((len(solution.profile), game.scales), dtype=np.int64)
+    for v, scales in enumerate(solution.game.kernel.scales):
         if solution.profile[:, v].any():
-            profile[:, finer.kernel.scales.index(scale)] = solution.profile[:, v]
+            profile[:, game.kernel.scales.index(scales)] = solution.profile[:, v]
     return profile
+
+
+def shared_scales(game: Game) -> Game:
+    """The game in which a person has one scale for all columns: the i-th smallest of each makes the i-th choice."""
+    columns = [sorted(set(column)) for column in zip(*game.kernel.scales, strict=True)]
+    kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
+    choices = tuple(zip(*columns, strict=True))
+    return replace(game, kernel=make_joint_kernel(kernel.noise, choices, kernel.shape, bins))

@@ -14,17 +14,27 @@ TRIES = 8
 """Groups tried out at a node; those tried at another node before are judged by that."""
 TRY_STEPS = 60
 """Simplex steps of a try."""
+THRESHOLDS = 8
+"""Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
-"""Fewer people than this are nobody: tolerances make them."""
+"""Fewer people than this are nobody, at first: tolerances make them."""
+TRACE = 1e-9
+"""Where nothing else is left to ask, fewer than this are nobody. Far away a trace of a person is enough for others."""
 
 
-def runs(cell: list[int], pair: int) -> tuple[Group, Group]:
-    """The scales of a cell up to one, and from it on.
+def runs(pairs: list[int], pair: int) -> tuple[Group, Group]:
+    """The pairs of a type up to one of them, and from it on.
 
     Small scales have the larger rows near the person, and large scales far away. So these groups have something large
     in common, and that someone uses one of them says much.
     """
-    return tuple(p for p in cell if p <= pair), tuple(p for p in cell if p >= pair)
+    return tuple(p for p in pairs if p <= pair), tuple(p for p in pairs if p >= pair)
+
+
+def score(people: float, least: float) -> float:
+    """How likely it matters whether a group with so many people in it is used, which takes so many times S."""
+    amount = min(people, 1.0)
+    return amount * (1.5 - amount) * min(math.log(least), 3.0)
 
 
 class Branching:
@@ -40,7 +50,7 @@ class Branching:
         The best is the one that raises the bound on both sides, as far as that is wanted.
         """
         program, node, fractions = self.program, self.program.node, self.program.fractions
-        groups = self._candidates()
+        groups = self._candidates(SOMEONE) or self._candidates(TRACE)
         new = [group for group in groups if group not in self.gains][:TRIES]
         for group in new:
             self.gains[group] = (
@@ -51,27 +61,43 @@ class Branching:
             program.enter(node)
             program.fractions = fractions
 
-        def score(group: Group) -> float:
+        def product(group: Group) -> float:
             no, yes = self.gains.get(group, (0.0, 0.0))
             return max(min(no, wanted), 1e-7) * max(min(yes, wanted), 1e-7)
 
-        return max(groups, key=score, default=None)
+        return max(groups, key=product, default=None)
 
-    def _candidates(self) -> list[Group]:
+    def _candidates(self, someone: float) -> list[Group]:
         """Groups with a violated pair that may answer either way; those likely to matter first."""
         program, node = self.program, self.program.node
         people = program.fractions * program.people
-        allowed = np.maximum(program.upper * (program.fractions @ program.mass), 1e-300)
-        excess = (program.rows / allowed).max(axis=1)
+        sums = np.maximum(program.fractions @ program.mass, 1e-300)
+        here = np.flatnonzero((people > someone) & (node.most > 0))
+        excess = program.demand[here] / sums
         scores: dict[Group, float] = {}
-        for pair in np.flatnonzero((people > SOMEONE) & (excess > 1 + 1e-5)).tolist():
-            cell = [p for p in node.cell_of(pair) if node.most[p] > 0]
-            for group in runs(cell, pair):
-                least = float((program.rows[list(group)].min(axis=0) / allowed).max())
+        for pair in here[excess.max(axis=1) > 1 + 1e-5].tolist():
+            for group in runs([p for p in node.type_of(pair) if node.most[p] > 0], pair):
+                least = float((program.floor_of(group) / sums).max())
                 if least > 1 + 1e-5 and not node.implies(group):
-                    amount = min(float(people[list(group)].sum()), 1.0)
-                    scores[group] = amount * (1.5 - amount) * min(math.log(least), 3.0)
+                    scores[group] = score(float(people[list(group)].sum()), least)
+        for x, least in self._thresholds(people[here], excess):
+            group = tuple(
+                np.flatnonzero((program.demand[:, x] >= least * sums[x] * (1 - 1e-12)) & (node.most > 0)).tolist()
+            )
+            if not node.implies(group):
+                scores[group] = score(float(people[list(group)].sum()), least)
         return sorted(scores, key=lambda group: (-scores[group], group))
+
+    def _thresholds(self, people: Floats, excess: Floats) -> list[tuple[int, float]]:
+        """Cells, and multiples of S there, such that it matters whether anyone demands as much."""
+        order = np.argsort(-excess, axis=0, kind="stable")
+        levels = np.take_along_axis(excess, order, axis=0)
+        amounts = np.minimum(np.cumsum(people[order], axis=0), 1.0)
+        found = amounts * (1.5 - amounts) * np.minimum(np.log(np.maximum(levels, 1.0)), 3.0)
+        best = found.argmax(axis=0)
+        scores, levels = found.max(axis=0), levels[best, np.arange(found.shape[1])]
+        cells = np.argsort(-scores, kind="stable")[:THRESHOLDS]
+        return [(int(x), float(levels[x])) for x in cells if levels[x] > 1 + 1e-5]
 
     def _gain(self, node: Node | None, bound: float, deadline: float) -> float:
         """About how much the bound rises in a part: by a few simplex steps, so it serves for choosing only."""
@@ -97,7 +123,7 @@ def split_by_use(node: Node, group: Group, fractions: Floats, people: Floats) ->
 
 
 def split_people(node: Node, fractions: Floats, people: Floats) -> list[Node]:
-    """Where people are not whole: fewer, or more. In small cells first, where that changes most. Nothing if all are."""
+    """Where people are not whole: fewer, or more. In small types first, where that changes most. Nothing if all are."""
     wanted = fractions * people
     distance = np.abs(wanted - np.rint(wanted))
     urgency = np.where(distance > SOMEONE, distance / np.sqrt(people), 0.0)

@@ -17,7 +17,7 @@ import numpy as np
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
 from equinoise.game import Game
 from equinoise.grid import Floats, Ints
-from equinoise.solvers.solution import Round, Solution
+from equinoise.solvers.solution import Request, Round, Solution
 
 POPULATION, PARENTS, KEPT = 500, 10, 5
 MUTATION = 0.05
@@ -29,49 +29,48 @@ MOST_PEOPLE = 100_000
 """A gene per person: more people than this would need gigabytes."""
 
 
+def supports(request: Request) -> str | None:
+    """Why the genetic solver cannot do what is asked; None if it can."""
+    if request.own_start:
+        return "The genetic solver begins from a population, not from a start of one's own. Use best response."
+    return None
+
+
 class Population:
     """Payoffs of many profiles at once, each given as one scale per person."""
 
     def __init__(self, game: Game) -> None:
-        self.game = game
-        choices = len(game.kernel.scales)
-        self.ranks = np.repeat(np.arange(len(game.occupied)), game.histogram.counts[game.occupied])
-        self.pairs = len(game.occupied) * choices
-        self.choices = choices
-        cells, scales = np.repeat(game.occupied, choices), np.tile(np.arange(choices), len(game.occupied))
-        self.rows = game.rows[scales, cells]
+        self.game, self.choices = game, game.scales
+        types = game.players.types
+        self.pairs = types * self.choices
+        self.types, self.scales = np.repeat(np.arange(types), self.choices), np.tile(np.arange(self.choices), types)
+        self.whose = np.repeat(np.arange(types), game.players.people)
+        self.rows = game.laid_out(self.types, self.scales)
 
     def tables(self, genes: Ints) -> Ints:
-        """People per occupied (cell, scale), one row a chromosome."""
-        where = self.ranks[None, :] * self.choices + genes + np.arange(len(genes))[:, None] * self.pairs
+        """People per (type, scale), one row a chromosome."""
+        where = self.whose[None, :] * self.choices + genes + np.arange(len(genes))[:, None] * self.pairs
         return np.bincount(where.ravel(), minlength=len(genes) * self.pairs).reshape(len(genes), self.pairs)
 
     def payoffs(self, genes: Ints) -> Floats:
         """The game's payoff of every chromosome."""
-        game = self.game
         tables = self.tables(genes)
         sums = tables.astype(np.float64) @ self.rows
-        p, q = game.histogram.counts / game.people, sums / (float(game.people) * game.kernel.total)
-        utility = game.closeness.scaled(game.closeness.divergence(p, q))
-        protected = np.array([int(table[self._within(table, s)].sum()) for table, s in zip(tables, sums, strict=True)])
-        return np.asarray(protected + utility)
+        return np.array([self._payoff(table, s) for table, s in zip(tables, sums, strict=True)])
 
-    def _within(self, table: Ints, sums: Floats) -> Any:
-        used = table > 0
-        within = used.copy()
-        within[used] = ~self.game.condition.outside(self.rows[used], sums)
-        return within
+    def _payoff(self, table: Ints, sums: Floats) -> float:
+        game, used = self.game, np.flatnonzero(table)
+        outside = game.condition.outside(self.rows[used], sums, self.types[used])
+        protected = game.people - int(table[used][outside].sum())
+        return protected + game.closeness.utility(game.divergence(table.reshape(-1, self.choices), sums))
 
     def genes(self, profile: Ints) -> Ints:
         """A profile as one scale per person."""
-        people = profile[self.game.occupied].ravel()
-        return np.repeat(np.tile(np.arange(self.choices), len(self.game.occupied)), people)
+        return np.repeat(self.scales, profile.ravel())
 
     def profile(self, genes: Ints) -> Ints:
         """One chromosome as a profile of the game."""
-        profile = np.zeros((self.game.histogram.grid.cells, self.choices), dtype=np.int64)
-        profile[self.game.occupied] = self.tables(genes[None, :])[0].reshape(-1, self.choices)
-        return profile
+        return np.asarray(self.tables(genes[None, :])[0].reshape(-1, self.choices))
 
 
 def _silent() -> logging.Logger:

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from equinoise.errors import at_most
-from equinoise.game import Game
-from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, MARGIN, Condition
+from equinoise.game.game import Game
+from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, MARGIN
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.optimal import Search
 from equinoise.solvers.solution import Round, Solution
@@ -46,8 +48,8 @@ class LeastEpsilon:
 def least_epsilon(solution: Solution, progress: Callable[[Round], None] | None = None) -> LeastEpsilon:
     """Bisection from what a solution's runs came across: at each epsilon, either a profile or the proof of none."""
     game, deadline = solution.game, time.perf_counter() + SECONDS
-    found, proven = to_ask_for(solution.least_epsilon, game.people), 0.0
-    numbers = len(game.occupied) * len(game.kernel.scales) * game.histogram.grid.cells
+    found, proven = to_ask_for(solution.least_epsilon, game), 0.0
+    numbers = game.players.types * game.scales * game.players.grid.cells
     while numbers <= MOST_NUMBERS and found > CLOSE * max(proven, LEAST_EPSILON) and time.perf_counter() < deadline:
         if math.isinf(found) and proven > 0:
             break
@@ -55,32 +57,37 @@ def least_epsilon(solution: Solution, progress: Callable[[Round], None] | None =
         if progress is not None:
             note = f"Looking for the least epsilon that these scales allow, from {proven:.4g} to {found:.4g}"
             progress(Round(0, 0, 0, solution.profile, note, left=deadline - time.perf_counter()))
-        reached = _worst_loss_within(replace(game, epsilon=max(middle, LEAST_EPSILON), utility="kl"), deadline)
+        tried = replace(game, epsilon=max(middle, LEAST_EPSILON), utility="kl")
+        reached = _worst_loss_within(tried, deadline)
         if reached is None:
             break
         if math.isinf(reached):
-            proven = max(proven, ruled_out(middle, game.people))
+            proven = max(proven, ruled_out(tried))
         else:
-            found = min(found, to_ask_for(reached, game.people))
+            found = min(found, to_ask_for(reached, game))
     return LeastEpsilon(found, proven)
 
 
-def to_ask_for(loss: float, people: int) -> float:
-    """The epsilon at which the game, with its margin, calls a person with this loss protected."""
-    loss = min(loss, EPSILON_CAP)
-    share = (people * math.expm1(loss) + 1) / (people * math.exp(loss)) / (1 - 2 * MARGIN)
-    return max(loss, math.log1p(-1 / people) - math.log1p(-share)) * (1 + 1e-9) if share < 1 else math.inf
+def to_ask_for(loss: float, game: Game) -> float:
+    """The epsilon at which the game, with its margin, calls everyone with this loss protected, however many rows."""
+    loss, rows = min(loss, EPSILON_CAP), game.total_rows
+    sizes = np.unique(game.players.sizes)
+    shares = (rows * math.expm1(loss) + sizes) / (rows * math.exp(loss)) / (1 - 2 * MARGIN)
+    if (shares >= 1).any():
+        return math.inf
+    return max(loss, float((np.log1p(-sizes / rows) - np.log1p(-shares)).max())) * (1 + 1e-9)
 
 
-def ruled_out(epsilon: float, people: int) -> float:
-    """The loss that nobody can have who is not protected at epsilon: a little less, for the game's margin."""
-    return math.log1p(-1 / people) - math.log1p(-Condition(epsilon, people).upper)
+def ruled_out(game: Game) -> float:
+    """The loss that nobody can have who is not protected in a game: a little less than epsilon, for its margin."""
+    losses = np.log1p(-game.players.sizes / game.total_rows) - np.log1p(-game.condition.upper)
+    return float(losses.min())
 
 
 def _worst_loss_within(game: Game, deadline: float) -> float | None:
     """The worst loss of some profile that protects everyone; infinite if there is none; None if that is not clear."""
     start = best_response(game, restarts=2)
-    if start.protected == game.people:
+    if game.unprotected(start.profile) == 0:
         return start.worst_loss
     search = Search(game, start, deadline, None, target=(math.inf, 0.0))
     search.run()

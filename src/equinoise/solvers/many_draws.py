@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
 from equinoise.accounting import Accountant, Budget
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.game import Game
 from equinoise.grid import Ints
 from equinoise.privacy import LEAST_EPSILON
-from equinoise.solvers.solution import AnyGame, G, Solution
-from equinoise.unit_game import UnitGame
+from equinoise.solvers.solution import Solution
 
 STEPS = 10
 """Losses tried."""
@@ -23,14 +24,14 @@ SHARES = (1.0, 0.9, 0.8)
 """Of that loss, tried with a slower solver: its profiles use it up for more people."""
 
 
-def within_budget(game: G, solve: Callable[[G], Solution[G]], draws: int, budget: Budget) -> Solution[G]:
+def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
     """The closest solution found whose draws together cost everyone at most the budget.
 
     Epsilon / D a draw is always within it, by adding up; the largest loss a draw that is, is looked for by bisection
     (in logarithms) between that and epsilon. What costs less is not always closer, so the closest that passed is kept.
     """
     low, high = max(budget.epsilon / draws, LEAST_EPSILON), max(budget.epsilon, LEAST_EPSILON)
-    best: Solution[G] | None = None
+    best: Solution | None = None
     for step in range(STEPS):
         epsilon = low if step == 0 else math.sqrt(low * high)
         found = solve(replace(game, epsilon=epsilon))
@@ -52,7 +53,7 @@ def within_budget(game: G, solve: Callable[[G], Solution[G]], draws: int, budget
     return best
 
 
-def most_draws(game: AnyGame, budget: Budget) -> int:
+def most_draws(game: Game, budget: Budget) -> int:
     """How many draws stay within a budget, by the quick bound, if everyone takes the largest scale."""
     accountant = _accountant(game, game.largest_scale_profile())
 
@@ -78,12 +79,12 @@ def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], d
     return replace(known, settings={**known.settings, "tried": found.name})
 
 
-def accountant_of(solution: Solution[G]) -> Accountant:
+def accountant_of(solution: Solution) -> Accountant:
     """The accountant of a solution's groups."""
     return _accountant(solution.game, solution.profile)
 
 
-def _accountant(game: AnyGame, profile: Ints) -> Accountant:
-    places, scales = game.groups(profile)
-    sizes = game.histogram.sizes[places] if isinstance(game, UnitGame) else None
-    return Accountant(profile[places, scales], game.weights(profile), sizes)
+def _accountant(game: Game, profile: Ints) -> Accountant:
+    types, scales = game.groups(profile)
+    weights = game.laid_out(types, scales).astype(np.int64)
+    return Accountant(profile[types, scales], weights, game.players.sizes[types])

@@ -1,7 +1,7 @@
 """A part of all profiles: what the branch and bound of the optimal solver has decided so far.
 
-Pairs (cell, scale) are numbered; a group is some pairs of one cell. The search asks of a group whether anyone uses
-it. Groups rather than pairs, because without one scale a cell's people simply take the next one, and little is learnt.
+Pairs (type, scale) are numbered; a group is some pairs of one type. The search asks of a group whether anyone uses
+it. Groups rather than pairs, because without one scale a type's people simply take the next one, and little is learnt.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Group = tuple[int, ...]
 class Node:
     """All profiles with at least and at most so many people on each pair, and someone on each of some groups."""
 
-    choices: int  # scales on offer: so many pairs in turn are of one cell
+    choices: int  # scales on offer: so many pairs in turn are of one type
     least: Floats
     most: Floats
     used: tuple[Group, ...] = ()
@@ -29,14 +29,14 @@ class Node:
 
     def avoiding(self, group: Group) -> Node | None:
         """Those in which nobody does; None if someone must."""
-        most = self.most.copy()
+        most, gone = self.most.copy(), set(group)
         most[list(group)] = 0
-        used = tuple(tuple(pair for pair in other if pair not in group) for other in self.used)
-        possible = all(used) and any(most[pair] > 0 for pair in self.cell_of(group[0]))
+        used = tuple(tuple(pair for pair in other if pair not in gone) for other in self.used)
+        possible = all(used) and bool((most.reshape(-1, self.choices) > 0).any(axis=1).all())
         return replace(self, most=most, used=used) if possible else None
 
-    def cell_of(self, pair: int) -> range:
-        """All pairs of a pair's cell."""
+    def type_of(self, pair: int) -> range:
+        """All pairs of a pair's type."""
         first = pair // self.choices * self.choices
         return range(first, first + self.choices)
 

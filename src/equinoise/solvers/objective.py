@@ -1,7 +1,7 @@
-"""What the optimal solver minimizes: a sum over cells of convex functions of what comes out there.
+"""What the optimal solver minimizes: a sum over the occupied cells of convex, falling functions of what comes out.
 
-Where s times a unit of people come out (a unit is the cell's own people, or a tenth of a person where nobody is), a
-cell adds its weight times cost(s). Everything that the linear programs know of the utility is here.
+Where s times a cell's own rows come out, the cell adds its weight times cost(s). Everything that the linear programs
+know of the utility is here.
 """
 
 from __future__ import annotations
@@ -11,20 +11,23 @@ import math
 import numpy as np
 
 from equinoise.errors import BadInput, one_of
-from equinoise.game import Game
+from equinoise.game.closeness import JS, KL, TV
+from equinoise.game.game import Game
 from equinoise.grid import Floats
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 LEAST_AT = 1e-6
 """No tangent further left: they are too steep for HiGHS."""
+MOST_LIFT = 50.0
+"""Less is also true, and HiGHS works with moderate numbers."""
 OFFERED = ("kl", "js", "tv")
 
 
 class Objective:
     """The utility's divergence of one game, cell by cell.
 
-    Where people are, s costs -ln s (KL), (ln(2/(1 + s)) + s ln(2s/(1 + s)))/2 (JS) or abs(1 - s)/2 (TV). Where nobody
-    is, KL has no term; the other two cost s ln(2)/2 and s/2.
+    s costs -ln s (KL), ln 2 + (s ln s - (1 + s) ln(1 + s))/2 (JS) or max(1 - s, 0) (TV). That has in it what comes out
+    where nobody is: it is what does not come out here, and JS and TV are linear in it. So all three fall with s.
     """
 
     def __init__(self, game: Game) -> None:
@@ -32,34 +35,39 @@ class Objective:
             raise BadInput(
                 f"The optimal solver offers no utility {game.utility!r}, only {one_of(OFFERED)}. Use best response."
             )
-        self.name = game.utility
-        counts = game.histogram.counts
-        self.unit = np.where(counts > 0, counts, 0.1)
-        self.cells = game.occupied if self.name == "kl" else np.arange(len(counts))
-        self.weight = self.unit[self.cells] / game.people
-        self.lived_in = counts[self.cells] > 0
-        self.falling = self.name == "kl"  # then more is always better, and s need not be kept from below
+        self.kind = game.closeness.kind
+        self.cells = game.players.occupied
+        self.unit = game.players.counts  # s counts S in these
+        self.weight = self.unit / game.total_rows
 
     def cost(self, s: Floats) -> Floats:
-        """What each term costs at its s."""
-        if self.name == "kl":
+        """What each cell costs at its s."""
+        if self.kind == KL:
             return -np.log(np.maximum(s, 1e-300))
-        if self.name == "tv":
-            return np.where(self.lived_in, np.abs(1 - s), s) / 2
+        if self.kind == TV:
+            return np.maximum(1 - s, 0.0)
         s = np.maximum(s, 0.0)
-        own = s * np.log(2 * np.maximum(s, 1e-300) / (1 + s))
-        return np.where(self.lived_in, np.log(2 / (1 + s)) + own, s * math.log(2)) / 2
+        return np.asarray(math.log(2) + (s * np.log(np.maximum(s, 1e-300)) - (1 + s) * np.log1p(s)) / 2)
 
-    def tangent(self, term: int, at: float) -> tuple[float, float]:
+    def tangents(self, at: Floats) -> tuple[Floats, Floats]:
         """cost(s) >= a - b s for every s, with equality at one point: (a, b)."""
-        if self.name == "kl":
-            return 1 - math.log(at), 1 / at
-        if not self.lived_in[term]:
-            return 0.0, -(1.0 if self.name == "tv" else math.log(2)) / 2
-        if self.name == "tv":
-            return (0.5, 0.5) if at < 1 else (-0.5, -0.5)
-        return math.log(2 / (1 + at)) / 2, -math.log(2 * at / (1 + at)) / 2
+        if self.kind == KL:
+            return 1 - np.log(at), 1 / at
+        if self.kind == JS:
+            return math.log(2) - np.log1p(at) / 2, np.log1p(1 / at) / 2
+        steep = np.where(at < 1, 1.0, 0.0)
+        return steep, steep
+
+    def tangent(self, at: float) -> tuple[float, float]:
+        """One of them."""
+        a, b = self.tangents(np.array(at))
+        return float(a), float(b)
+
+    def lift(self, s: Floats, at: Floats) -> Floats:
+        """How far the curve is above a tangent at s, and at every s beyond; nothing left of where they touch."""
+        a, b = self.tangents(at)
+        return np.where(s > at, np.clip(self.cost(s) - (a - b * s), 0.0, MOST_LIFT), 0.0)
 
     def value(self, sums: Floats) -> float:
-        """The divergence, for people's sums."""
-        return float(self.weight @ self.cost(sums[self.cells] / self.unit[self.cells]))
+        """The divergence, for S over all cells."""
+        return float(self.weight @ self.cost(sums[self.cells] / self.unit))

@@ -11,21 +11,22 @@ import heapq
 import math
 import time
 from collections.abc import Callable
+from itertools import islice
 
 import numpy as np
 
-from equinoise.errors import BadInput, check
-from equinoise.game import Game
+from equinoise.errors import BadInput, check, one_of
+from equinoise.game.game import Game
 from equinoise.grid import Floats, Ints
 from equinoise.privacy import PURE
-from equinoise.solvers.best_response import RESTARTS, best_response, starts
+from equinoise.solvers.best_response import RESTARTS, RUNS, best_response, run_to_end, starts
 from equinoise.solvers.branching import Branching, split_by_use, split_people
 from equinoise.solvers.nodes import Node
-from equinoise.solvers.objective import Objective
+from equinoise.solvers.objective import OFFERED, Objective
 from equinoise.solvers.program import Program
 from equinoise.solvers.restricted import best_fractions, best_people, rounded
-from equinoise.solvers.solution import Round, Solution
-from equinoise.solvers.swaps import responded, shaken, swapped
+from equinoise.solvers.solution import Request, Round, Solution
+from equinoise.solvers.swaps import perturb, swapped
 
 TIME_LIMIT = 60.0
 
@@ -41,12 +42,28 @@ FOLLOWED = 0.5
 """How much of what is to be closed is searched downwards first."""
 NEARLY = 1.1
 """Profiles within this factor of the best are worth a search for swaps."""
-STARTS, SHAKES = 20, 60
-"""At the end: starts of best response in all, and attempts to improve the best profile."""
-PROVING = 0.9
-"""The share of the time for all but that end."""
+STARTS, ATTEMPTS = 20, 60
+"""Before most of the search: starts of best response in all. Then and at the end: failed attempts in turn to improve
+the best profile."""
+POLISHING, PROVING = 0.2, 0.9
+"""Shares of the time after which the first attempts end, and the search."""
+ROOT_STALLS = 5
+"""Linear programs in turn that raise the first node's bound hardly, before it is left."""
+MOST_NUMBERS = 2**25
+"""Programs with more weights than this are refused: a quarter of a gigabyte, several times over."""
 STALLED = 2e-6
 """A bound that rises by less than this is left for the splits to raise."""
+
+
+def supports(request: Request) -> str | None:
+    """Why the optimal solver cannot do what is asked; None if it can."""
+    if request.condition != "pure":
+        return "The optimal solver offers no delta for one draw and no Renyi order. Use best response."
+    if request.utility not in OFFERED:
+        return f"The optimal solver offers no utility {request.utility!r}, only {one_of(OFFERED)}. Use best response."
+    if request.own_start:
+        return "The optimal solver begins from many starts, not from one of one's own. Use best response."
+    return None
 
 
 def optimal(
@@ -67,20 +84,26 @@ def optimal(
     Objective(game)  # refuses a utility that is not offered
     if game.condition.kind != PURE:
         raise BadInput("The optimal solver offers no delta for one draw and no Renyi order. Use best response.")
-    if game.condition.lower > 0:
-        least = -math.log1p(-1 / game.people)
+    if (game.condition.lower > 0).any():
+        least = -math.log1p(-int(game.players.sizes.max()) / game.total_rows)
         raise BadInput(
-            f"The optimal solver needs an epsilon above ln(N/(N-1)) = {least:.6g}, with N = {game.people:,} people. "
-            "Use best response for smaller ones."
+            f"The optimal solver needs an epsilon above ln(R/(R-m)) = {least:.6g}, with R = {game.total_rows:,} rows, "
+            f"of which one person has at most m = {int(game.players.sizes.max())}. Use best response for smaller ones."
         )
+    check_size(game)
     began = time.perf_counter()
     start = best_response(game, restarts=restarts, seed=seed, known=known, progress=progress)
-    search = Search(game, start, began + PROVING * time_limit, progress)
+    search = Search(game, start, began + time_limit, progress)
     stopped = False
     try:
+        search.deadline = began + PROVING * time_limit
+        search.step()
+        search.deadline = began + POLISHING * time_limit
+        search.polish(restarts, seed)
+        search.deadline = began + PROVING * time_limit
         search.run()
         search.deadline = began + time_limit
-        search.polish(restarts, seed)
+        search.perturb(seed)
     except KeyboardInterrupt:
         if not keep_when_stopped:
             raise
@@ -108,6 +131,18 @@ def optimal(
     )
 
 
+def check_size(game: Game) -> None:
+    """Refuse what memory would not hold: decided by how many types there may be, not by those there are."""
+    cells, scales = game.players.grid.cells, game.scales
+    single = int(game.players.sizes.max()) == 1
+    types = min(cells, game.people) if single else game.people
+    if types * scales * cells > MOST_NUMBERS:
+        raise BadInput(
+            f"The optimal solver looks at up to {types:,} kinds of people x {scales} scales x {cells:,} cells, more "
+            f"than memory allows ({MOST_NUMBERS:,} in all). Use fewer bins or scales, or best response."
+        )
+
+
 class Search:
     """Branch and bound: the node of the least bound is split, until none can hold a profile better by the target."""
 
@@ -122,11 +157,15 @@ class Search:
         self.game, self.deadline, self.progress = game, deadline, progress
         self.target = TARGET if target is None else target
         self.program = Program(game)
+        shape = (game.players.types, game.scales, -1)
+        self.rows, self.demand = self.program.rows.reshape(shape), self.program.demand.reshape(shape)
         self.branching = Branching(self.program)
         self.best, self.value = start.profile, math.inf
-        if start.protected == game.people:
+        if game.unprotected(start.profile) == 0:
             self.value = start.divergence
         self.bound, self.rounds = 0.0, 0
+        self.following: tuple[float, Node] | None = (0.0, self.program.root)
+        self.perturbed: Ints | None = None  # the best profile whose neighbours were looked at
         self.open: list[tuple[float, int, Node]] = []
         self.done = math.inf  # the least bound of the nodes that are not split any more
         self.impossible = False  # whether it is proven that no profile protects everyone
@@ -150,14 +189,18 @@ class Search:
 
     def run(self) -> None:
         """Split node after node until the gap is closed or time is up."""
-        following: tuple[float, Node] | None = (0.0, self.program.root)
-        while following is not None and not self.closed and self.left > 0:
-            following = self._split(*following)
-            if following is None and self.open:
-                bound, _, node = heapq.heappop(self.open)
-                following = bound, node
-            self._tell()
-        self.impossible = following is None and not self.open and math.isinf(min(self.done, self.value))
+        while self.following is not None and not self.closed and self.left > 0:
+            self.step()
+        self.impossible = self.following is None and not self.open and math.isinf(min(self.done, self.value))
+
+    def step(self) -> None:
+        """Split one node, the first being that of all profiles."""
+        assert self.following is not None
+        self.following = self._split(*self.following)
+        if self.following is None and self.open:
+            bound, _, node = heapq.heappop(self.open)
+            self.following = bound, node
+        self._tell()
 
     def _split(self, bound: float, node: Node) -> tuple[float, Node] | None:
         """Bound a node and split it if need be; the part to go on with, if not the one of the least bound.
@@ -173,7 +216,7 @@ class Search:
             fractions, people = self.program.fractions, self.program.people
             if self.rounds == 0:
                 self._offer(fractions)
-                self._offer(self.best[self.program.cells, self.program.scales] / people)
+                self._offer(self.best.ravel() / people)
             group = self.branching.violated(bound, self.enough - bound, self.deadline)
             if group is not None:
                 parts = split_by_use(node, group, fractions, people)
@@ -196,13 +239,14 @@ class Search:
         program, bound, last = self.program, None, -math.inf
         program.drop_slack_rows()
         program.enter(node)
-        root = self.rounds == 0
+        root, slow = self.rounds == 0, 0
         for number in range(ROOT_ROUNDS if root else ROUNDS):
             found = program.solve(self.deadline)
             if found is None:
                 return bound
             bound = found if bound is None else max(bound, found)
-            stalled = number > 1 and found - last < STALLED
+            slow = slow + 1 if found - last < STALLED else 0
+            stalled = number > 1 and slow >= (ROOT_STALLS if root else 1)
             if bound >= self.enough or stalled or program.tighten(1e-6 if root else 2e-6) == 0:
                 break
             last = found
@@ -225,24 +269,33 @@ class Search:
 
     def _keep(self, profile: Ints, order: Ints | None = None) -> None:
         """Improve a profile, and keep it if it protects everyone and is the best so far."""
-        end = responded(self.game, profile, order)
+        end = run_to_end(self.game, profile, order)
         if self._protects(end) and self.game.divergence(end) < NEARLY * self.value:
-            end = swapped(self.game, end, self.deadline)
+            end = swapped(self.game, self.rows, self.demand, end, self.deadline)
         if self._protects(end) and self.game.divergence(end) < self.value:
             self.best, self.value = end, self.game.divergence(end)
 
     def _protects(self, profile: Ints) -> bool:
-        return self.game.payoff(profile).protected == self.game.people
+        return self.game.unprotected(profile) == 0
 
     def polish(self, restarts: int, seed: int) -> None:
-        """More starts of best response, then the best profile shaken a little and improved again, so many times."""
-        for number, (profile, order) in enumerate(starts(self.game, STARTS, seed)):
-            if number >= restarts and self.left > 0:
-                self._keep(profile, order)
-        random = np.random.default_rng(seed)
-        for _ in range(SHAKES):
+        """Improve the first profile, by more starts of best response and from its neighbours."""
+        self._keep(self.best)
+        for profile, order in islice(starts(self.game, STARTS, seed), RUNS * restarts, None):
             if self.left > 0:
-                self._keep(shaken(self.game, self.best, random))
+                self._keep(profile, order)
+        self.perturb(seed)
+
+    def perturb(self, seed: int) -> None:
+        """Change the best profile a little at random and improve it again, until so many attempts in turn failed."""
+        random, failed = np.random.default_rng(seed), 0
+        if self.perturbed is self.best:
+            return
+        while failed < ATTEMPTS and self.left > 0:
+            before = self.best
+            self._keep(perturb(before, random))
+            failed = failed + 1 if self.best is before else 0
+        self.perturbed = self.best
 
     def _tell(self) -> None:
         self.rounds += 1

@@ -1,9 +1,10 @@
 """The game's optimum from below: a linear program that bounds the divergence of all profiles of a node.
 
-A fraction f[p] of a cell's people uses the pair p = (cell, scale); s[x] = S[x] / n[x], where S[x] = sum of n f W;
+A fraction f[p] of a type's people uses the pair p = (type, scale); s[x] = S[x] / n[x], where S[x] = sum of people f W;
 minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below. That a used pair
-must satisfy W[p, x] <= c S[x] in every cell x is not convex. What is kept of it are rows that hold for every profile
-that protects everyone: in all nodes, or in those where someone is known to use some group of pairs.
+must satisfy S[x] >= D[p, x] in every cell x, its demand W[p, x] / upper, is not convex. What is kept of it are rows
+that hold for every profile that protects everyone: in all nodes, or in those where someone is known to use some group
+of pairs.
 """
 
 from __future__ import annotations
@@ -14,14 +15,19 @@ from typing import Any, NamedTuple
 import numpy as np
 from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 
-from equinoise.game import Game
+from equinoise.game.game import Game
 from equinoise.grid import Floats
 from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
 from equinoise.solvers.nodes import Group, Node
 from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, Objective
+from equinoise.solvers.stars import Stars
 
 MOST_CUTS = 30
 """Star cuts added at a time, those with the largest violation first."""
+TANGENTS_AT = (1.0, 0.95, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+"""Where tangents are tried, as parts of s."""
+MOST_FLOORS = 4096
+"""Floors of groups that are kept, not worked out again."""
 GRANTED = 1e-9
 """Terms that HiGHS would take for zero."""
 
@@ -39,28 +45,25 @@ class Program:
 
     def __init__(self, game: Game) -> None:
         self.game = game
-        self.counts = game.histogram.counts
-        self.occupied = game.occupied
-        self.choices = len(game.kernel.scales)
-        self.cells = np.repeat(self.occupied, self.choices)
-        self.scales = np.tile(np.arange(self.choices), len(self.occupied))
-        self.cell_rank = np.repeat(np.arange(len(self.occupied)), self.choices)
-        self.people = self.counts[self.cells].astype(np.float64)
-        self.rows = game.rows[self.scales, self.cells] / game.kernel.total
+        self.choices, self.types = game.scales, game.players.types
+        self.type_of = np.repeat(np.arange(self.types), self.choices)
+        self.scale_of = np.tile(np.arange(self.choices), self.types)
+        self.people = game.players.people[self.type_of].astype(np.float64)
+        self.rows = game.rows.some(self.type_of, self.scale_of) / game.kernel.total
         self.mass = self.people[:, None] * self.rows
+        self.demand = self.rows / game.condition.upper[self.type_of, None]
         self.objective = Objective(game)
-        self.unit = self.objective.unit  # s counts S in these
-        self.upper = game.condition.upper
-        self.limit = self.upper * self.unit
-        self.order = np.argsort(-self.rows, axis=0, kind="stable")
-        self.sorted_rows = np.take_along_axis(self.rows, self.order, axis=0)
+        self.unit = np.full(self.rows.shape[1], 0.1)  # s counts S in these
+        self.unit[self.objective.cells] = self.objective.unit
+        self.stars = Stars(self.demand, self.types)
         self.added: list[_Row] = []
+        self.floors: dict[Group, Floats] = {}
         self._build()
         self.enter(self.root)
 
     def _build(self) -> None:
         pairs, cells = self.rows.shape
-        people, terms = len(self.occupied), len(self.objective.cells)
+        terms = len(self.objective.cells)
         self.s = pairs + np.arange(cells)
         self.t = pairs + cells + np.arange(terms)
         self.highs = new_highs()
@@ -69,16 +72,14 @@ class Program:
         self.highs.addVars(terms, np.full(terms, -50.0), np.full(terms, 50.0))
         for column, weight in zip(self.t.tolist(), self.objective.weight.tolist(), strict=True):
             self.highs.changeColCost(column, weight)
-        for rank in range(people):
-            mine = np.flatnonzero(self.cell_rank == rank)
-            add_row(self.highs, 1.0, 1.0, mine, np.ones(len(mine)))
+        for i in range(self.types):
+            add_row(self.highs, 1.0, 1.0, np.flatnonzero(self.type_of == i), np.ones(self.choices))
         for x in range(cells):
             # s is what comes in; parts too small for the solver may come in or not, so that no bound relies on them.
             parts = self.mass[:, x] / self.unit[x]
             kept = np.flatnonzero(parts > GRANTED)
-            granted = float(np.where(parts > GRANTED, 0, parts).reshape(people, -1).max(axis=1).sum())
-            least = -kHighsInf if self.objective.falling else 0.0
-            add_row(self.highs, least, granted, [self.s[x], *kept], [1.0, *-parts[kept]])
+            granted = float(np.where(parts > GRANTED, 0, parts).reshape(self.types, -1).max(axis=1).sum())
+            add_row(self.highs, -kHighsInf, granted, [self.s[x], *kept], [1.0, *-parts[kept]])
         for term in range(terms):
             for at in FIRST_TANGENTS:
                 self._add_tangent(term, at)
@@ -92,25 +93,34 @@ class Program:
     def enter(self, node: Node) -> None:
         """Make this the program of a node.
 
-        If someone uses a group then c S[x] is at least the group's smallest W there: the floor.
+        If someone uses a group then S[x] is at least the group's smallest demand there: the floor.
         """
         self.node = node
-        floors = np.array([self.rows[list(group)].min(axis=0) for group in node.used])
+        floors = np.array([self.floor_of(group) for group in node.used])
         cells = self.rows.shape[1]
         self.floor = floors.max(axis=0) if node.used else np.zeros(cells)
         self.floor_from = floors.argmax(axis=0) if node.used else np.zeros(cells, dtype=np.int64)
         pairs = np.arange(len(self.rows), dtype=np.int32)
         self.highs.changeColsBounds(len(pairs), pairs, node.least / self.people, node.most / self.people)
-        low = self.floor / self.limit * (1 - 1e-9)
+        low = self.floor / self.unit * (1 - 1e-9)
         self.highs.changeColsBounds(cells, self.s.astype(np.int32), low, np.full(cells, kHighsInf))
         for group in node.used:
-            self._add(list(group), np.ones(len(group)), _Row(1 / self.people[group[0]], group, (group, -1)))
+            people = self.people[list(group)]
+            self._add(list(group), people / people.max(), _Row(1 / people.max(), group, (group, -1)))
         holds = {where: node.implies(where) for where in {row.where for row in self.added} if where is not None}
         local = [(number, row) for number, row in enumerate(self.added, self.lasting_rows) if row.where is not None]
         numbers = np.array([number for number, _ in local], dtype=np.int32)
         lows = np.array([row.low if row.where is None or holds[row.where] else -kHighsInf for _, row in local])
         if local:
             self.highs.changeRowsBounds(len(local), numbers, lows, np.full(len(local), kHighsInf))
+
+    def floor_of(self, group: Group) -> Floats:
+        """What S is at least, in every cell, if someone uses the group."""
+        if group not in self.floors:
+            if len(self.floors) >= MOST_FLOORS:
+                self.floors.clear()
+            self.floors[group] = self.demand[list(group)].min(axis=0)
+        return self.floors[group]
 
     def _add(self, columns: Any, values: Any, row: _Row) -> int:
         """Add a row unless it was said before; how many were added."""
@@ -136,68 +146,70 @@ class Program:
 
     def tighten(self, tolerance: float) -> int:
         """Add rows that the last solution violates; how many."""
-        return self._add_tangents(tolerance) + self._add_star_cuts() + self._add_conditions()
+        self.stars.fill(self.fractions)
+        return self._add_lifted_tangents(tolerance) + self._add_star_cuts() + self._add_conditions()
 
-    def _add_tangents(self, tolerance: float) -> int:
-        """More tangents where the last solution lies below the curve."""
-        s = np.maximum(self.values[self.s[self.objective.cells]], LEAST_AT)
-        below = np.flatnonzero((self.objective.cost(s) - self.values[self.t]) * self.objective.weight > tolerance)
+    def _add_lifted_tangents(self, tolerance: float) -> int:
+        """More tangents where the last solution lies below the curve, or below what demands leave of it.
+
+        A tangent at r is below the curve at s >= d > r by at least what it is at d, the lift, which rises with d. With
+        the largest demand in use for d that is t >= tangent(s) + lift(d), and a star (see ``stars``) for lift(d).
+        """
+        objective = self.objective
+        cells = objective.cells
+        s = np.maximum(self.values[self.s[cells]], LEAST_AT)
+        demand = np.maximum(self.stars.sorted[:, cells], self.floor[cells]) / objective.unit
+        floor = self.floor[cells] / objective.unit
+        best, at = np.full(len(s), -np.inf), s
+        for part in TANGENTS_AT:
+            r = np.maximum(s * part, LEAST_AT)
+            a, b = objective.tangents(r)
+            lifted = a - b * s + self.stars.total(objective.lift(demand, r), objective.lift(floor, r), cells)
+            at, best = np.where(lifted > best, r, at), np.maximum(best, lifted)
+        below = np.flatnonzero((best - self.values[self.t]) * objective.weight > tolerance)
         for term in below.tolist():
-            self.added.append(_Row(self._add_tangent(term, float(s[term]))))
+            self._add_lifted_tangent(term, float(at[term]), demand[:, term], float(floor[term]))
         return len(below)
+
+    def _add_lifted_tangent(self, term: int, at: float, demand: Floats, floor: float) -> None:
+        x = int(self.objective.cells[term])
+        low, slope = self.objective.tangent(at)
+        base = float(self.objective.lift(np.array(floor), np.array(at)))
+        factors = self.stars.factors(x, self.objective.lift(demand, np.array(at)), base)
+        kept = np.flatnonzero(factors > GRANTED * max(factors.max(), 1.0))
+        where = self.node.used[self.floor_from[x]] if base > 0 else None
+        columns, values = [self.t[term], self.s[x], *kept], [1.0, slope, *-factors[kept]]
+        self._add(columns, values, _Row(low + base * (1 - 1e-9), where))
 
     def _add_tangent(self, term: int, at: float) -> float:
         s = int(self.s[self.objective.cells[term]])
-        return add_tangent(self.highs, int(self.t[term]), s, self.objective.tangent(term, at))
+        return add_tangent(self.highs, int(self.t[term]), s, self.objective.tangent(at))
 
     def _add_star_cuts(self, tolerance: float = 1e-3) -> int:
-        """Star cuts, one a cell at most.
-
-        In cell x sort the pairs by falling W: w_1 >= w_2 >= ... The largest used W is the sum over i of
-        (w_i - w_{i+1}) [some pair among the first i is used], and whether one is used is at least any one cell's
-        fraction F_i on those pairs. So c S[x] >= sum of (w_i - w_{i+1}) F_i, for any choice of a cell for each i.
-        With a floor B the same holds for the w_i above it, and c S[x] >= B + sum of (w_i - max(w_{i+1}, B)) F_i.
-        """
-        cells = self.rows.reshape(len(self.occupied), self.choices, -1)
-        share = self.fractions.reshape(len(self.occupied), self.choices)
-        own = sum(
-            share[:, v, None, None] * (cells[:, v, None, :] >= cells) for v in range(self.choices)
-        )  # each pair's cell's fraction on pairs of no smaller W
-        own = np.take_along_axis(np.asarray(own).reshape(self.rows.shape), self.order, axis=0)
-        filled = np.maximum.accumulate(own, axis=0)
-        weights = np.maximum(np.vstack([self.sorted_rows, np.zeros_like(self.floor)]), self.floor)
-        steps = weights[:-1] - weights[1:]
-        asked = (self.floor + (steps * filled).sum(axis=0)) / self.limit
+        """Star cuts of the demands themselves, for S, one a cell at most."""
+        every = np.arange(len(self.floor))
+        demand = np.maximum(self.stars.sorted, self.floor)
+        asked = self.stars.total(demand, self.floor, every) / self.unit
         given = self.values[self.s]
         violated = np.flatnonzero(asked > given * (1 + tolerance) + 1e-7)
         worst = violated[np.argsort(-asked[violated] / np.maximum(given[violated], 1e-6), kind="stable")]
         for x in worst[:MOST_CUTS].tolist():
-            self._add_star_cut(x, steps[:, x], own[:, x] >= filled[:, x])
+            factors = self.stars.factors(x, demand[:, x], float(self.floor[x])) / self.unit[x]
+            kept = np.flatnonzero(factors > GRANTED * max(factors.max(), 1.0))
+            low = self.floor[x] / self.unit[x] * (1 - 1e-9)
+            where = self.node.used[self.floor_from[x]] if self.floor[x] > 0 else None
+            self._add([self.s[x], *kept], [1.0, *-factors[kept]], _Row(low, where))
         return len(violated)
 
-    def _add_star_cut(self, x: int, steps: Floats, leads: Any) -> None:
-        order = self.order[:, x]
-        ranks = self.cell_rank[order]
-        chosen = ranks[np.maximum.accumulate(np.where(leads, np.arange(len(order)), 0))]
-        tails = np.zeros((len(order), len(self.occupied)))
-        tails[np.arange(len(order)), chosen] = steps
-        tails = tails[::-1].cumsum(axis=0)[::-1]
-        factors = np.empty(len(order))
-        factors[order] = tails[np.arange(len(order)), ranks] / self.limit[x]
-        kept = np.flatnonzero(factors > GRANTED * max(factors.max(), 1.0))
-        low = self.floor[x] / self.limit[x] * (1 - 1e-9)
-        where = self.node.used[self.floor_from[x]] if self.floor[x] > 0 else None
-        self._add([self.s[x], *kept], [1.0, *-factors[kept]], _Row(low, where))
-
     def _add_conditions(self) -> int:
-        """The floor once more, for whole people: 1 <= sum of min(c W / floor, 1) n f.
+        """The floor once more, for whole people: 1 <= sum of min(W / floor, 1) people f.
 
         Either someone is on a pair that alone reaches the floor, or the others must reach it together. So a trace of a
         far-reaching pair no longer does, nor what drowns in tolerances.
         """
         added = 0
         cells = np.flatnonzero(self.floor > 0)
-        reach = np.minimum(self.upper * self.rows[:, cells] / self.floor[cells], 1.0) * self.people[:, None]
+        reach = np.minimum(self.rows[:, cells] / self.floor[cells], 1.0) * self.people[:, None]
         for column in np.flatnonzero(self.fractions @ reach < 1 - 1e-6).tolist():
             x, factors = int(cells[column]), reach[:, column]
             group = self.node.used[self.floor_from[x]]

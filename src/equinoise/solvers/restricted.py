@@ -27,8 +27,8 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
     """The best use of these pairs, and of those that ask for nothing more than these do."""
     if len(pairs) == 0:
         return None
-    pairs = np.flatnonzero((program.rows <= program.rows[pairs].max(axis=0)).all(axis=1))
-    highs = _build(program, pairs, program.mass[pairs], np.ones(len(program.occupied)))
+    pairs = np.flatnonzero((program.demand <= program.demand[pairs].max(axis=0)).all(axis=1))
+    highs = _build(program, pairs, program.mass[pairs], np.ones(program.types))
     if highs is None:
         return None
     many, terms, objective = len(pairs), len(program.objective.cells), program.objective
@@ -39,7 +39,7 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
         s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms :]
         below = np.flatnonzero((objective.cost(s) - t) * objective.weight > 1e-7)
         for term in below.tolist():
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, float(s[term])))
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(float(s[term])))
         if len(below) == 0:
             break
     fractions = np.zeros(len(program.rows))
@@ -48,31 +48,27 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
 
 
 def rounded(program: Program, fractions: Floats) -> Ints:
-    """Whole people: each cell's largest remainders up."""
-    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
-    for rank, x in enumerate(program.occupied.tolist()):
-        mine = np.flatnonzero(program.cell_rank == rank)
-        wanted = fractions[mine] / fractions[mine].sum() * program.counts[x]
-        whole = np.floor(wanted + 1e-9).astype(np.int64)
-        up = np.argsort(whole - wanted, kind="stable")[: int(program.counts[x] - whole.sum())]
-        whole[up] += 1
-        profile[x, program.scales[mine]] = whole
-    return profile
+    """Whole people: each type's largest remainders up."""
+    shares = fractions.reshape(program.types, program.choices)
+    people = program.game.players.people
+    wanted = shares / shares.sum(axis=1, keepdims=True) * people[:, None]
+    profile = np.floor(wanted + 1e-9).astype(np.int64)
+    ranks = np.argsort(np.argsort(profile - wanted, axis=1, kind="stable"), axis=1)
+    return np.asarray(profile + (ranks < (people - profile.sum(axis=1))[:, None]))
 
 
 def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | None:
     """About the best whole people on the pairs that have any of these fractions."""
     pairs = np.flatnonzero(fractions * program.people > 1e-4)
-    counts = program.counts[program.occupied].astype(np.float64)
-    highs = _build(program, pairs, program.rows[pairs], counts)
+    highs = _build(program, pairs, program.rows[pairs], program.game.players.people.astype(np.float64))
     if highs is None:
         return None
     many, terms, objective = len(pairs), len(program.objective.cells), program.objective
-    s = (fractions @ program.mass / program.unit)[objective.cells]
-    for term in np.flatnonzero(objective.lived_in).tolist():
+    s = (fractions @ program.mass)[objective.cells] / objective.unit
+    for term in range(terms):
         for step in STEPS:
-            at = max(float(s[term] + step / program.unit[objective.cells[term]]), 0.01)
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, at))
+            at = max(float(s[term] + step / objective.unit[term]), 0.01)
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(at))
     for column in range(many):
         highs.changeColIntegrality(column, HighsVarType.kInteger)
     highs.setOptionValue("mip_abs_gap", 2e-6)
@@ -81,32 +77,32 @@ def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | 
     if highs.getInfo().primal_solution_status != FEASIBLE:
         return None
     people = np.rint(np.array(highs.getSolution().col_value)[:many]).astype(np.int64)
-    profile = np.zeros((len(program.counts), program.choices), dtype=np.int64)
-    profile[program.cells[pairs], program.scales[pairs]] = people
-    return profile if np.array_equal(profile.sum(axis=1), program.counts) else None
+    profile = np.zeros((program.types, program.choices), dtype=np.int64)
+    profile[program.type_of[pairs], program.scale_of[pairs]] = people
+    return profile if np.array_equal(profile.sum(axis=1), program.game.players.people) else None
 
 
 def _build(program: Program, pairs: Ints, each: Floats, totals: Floats) -> Any:
-    """The linear program over the pairs: what one unit of each adds to S, and how many units each cell has."""
-    ranks = program.cell_rank[pairs]
-    if len(np.unique(ranks)) < len(program.occupied):
+    """The linear program over the pairs: what one unit of each adds to S, and how many units each type has."""
+    owners = program.type_of[pairs]
+    if len(np.unique(owners)) < program.types:
         return None
     highs, many, objective = new_highs(), len(pairs), program.objective
     terms = len(objective.cells)
-    highs.addVars(many, np.zeros(many), totals[ranks])
+    highs.addVars(many, np.zeros(many), totals[owners])
     highs.addVars(terms, np.zeros(terms), np.full(terms, kHighsInf))
     highs.addVars(terms, np.full(terms, -50.0), np.full(terms, 50.0))
-    for rank in range(len(program.occupied)):
-        mine = np.flatnonzero(ranks == rank)
-        add_row(highs, float(totals[rank]), float(totals[rank]), mine, np.ones(len(mine)))
+    for i in range(program.types):
+        mine = np.flatnonzero(owners == i)
+        add_row(highs, float(totals[i]), float(totals[i]), mine, np.ones(len(mine)))
     for term, x in enumerate(objective.cells.tolist()):
         highs.changeColCost(many + terms + term, float(objective.weight[term]))
         parts = each[:, x] / program.unit[x]
         kept = np.flatnonzero(parts > 1e-12)
         add_row(highs, 0.0, 0.0, [*kept, many + term], [*-parts[kept], 1.0])
         for at in (*FIRST_TANGENTS, *MORE_TANGENTS):
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(term, at))
-    needed = program.rows[pairs].max(axis=0) / program.upper
+            add_tangent(highs, many + terms + term, many + term, objective.tangent(at))
+    needed = program.demand[pairs].max(axis=0)
     for x in np.flatnonzero(needed > 0).tolist():
         parts = each[:, x] / needed[x]
         kept = np.flatnonzero(parts > 1e-9)

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic
-
-from typing_extensions import TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
 
 from equinoise.game import Game
 from equinoise.grid import Ints
-from equinoise.joint_game import JointGame
 from equinoise.shown import Shown
-from equinoise.unit_game import UnitGame
 
 if TYPE_CHECKING:
     from equinoise.mechanism import Mechanism
 
-AnyGame = Game | JointGame | UnitGame
 
-G = TypeVar("G", bound=AnyGame, default=Game)
-"""The kind of game: on one axis, one row a person, unless another is said."""
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a solver, in public settings alone: what it can do is decided by this, before data is read.
+
+    ``condition`` is ``pure``, ``delta`` or ``renyi``; ``utility`` a name without its number; ``several_rows`` whether
+    all rows of a person are taken, which says nothing of whether anyone has several.
+    """
+
+    columns: int = 1
+    several_rows: bool = False
+    condition: str = "pure"
+    utility: str = "kl"
+    budget: bool = False
+    adaptive: bool = False
+    per_axis: bool = False
+    own_start: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +40,7 @@ class Round:
     where it is known.
     """
 
-    restart: int
+    run: int
     number: int
     moves: int
     profile: Ints
@@ -40,14 +50,14 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Shown, Generic[G]):
+class Solution(Shown):
     """A profile of a game, and how it was found.
 
     ``least_epsilon`` is the smallest worst loss of everyone at the largest scale and of the profiles at which runs
     began and ended.
     """
 
-    game: G
+    game: Game
     profile: Ints
     name: str
     equilibrium: bool
@@ -59,31 +69,25 @@ class Solution(Shown, Generic[G]):
     def _shown_mechanism(self) -> Mechanism:
         """As a mechanism for one draw that may not hold: only to be looked at."""
         from equinoise.fixed_noise import FixedNoise
-        from equinoise.joint_fixed_noise import JointFixedNoise
-        from equinoise.unit_fixed_noise import UnitFixedNoise
 
-        if isinstance(self.game, JointGame):
-            return JointFixedNoise.unchecked(self)
-        if isinstance(self.game, UnitGame):
-            return UnitFixedNoise.unchecked(self)
         return FixedNoise.unchecked(self)
 
-    @property
+    @cached_property
     def protected(self) -> int:
         """People whose loss is within epsilon."""
-        return self.game.payoff(self.profile).protected
+        return self.game.people - self.game.unprotected(self.profile)
 
-    @property
+    @cached_property
     def worst_loss(self) -> float:
         """The largest loss of anyone."""
         return float(self.game.losses(self.profile).max())
 
-    @property
+    @cached_property
     def kl(self) -> float:
         """KL(p || q), whatever the utility."""
         return self.game.kl(self.profile)
 
-    @property
+    @cached_property
     def divergence(self) -> float:
         """What the utility measures: the same unless another utility was asked for."""
         return self.game.divergence(self.profile)

@@ -7,125 +7,132 @@ import time
 
 import numpy as np
 
-from equinoise.game import Game
-from equinoise.grid import Ints
-from equinoise.solvers.best_response import rounds
-from equinoise.solvers.compiled import FLOATS, INDICES, ROWS, TABLE, compiled
+from equinoise.game.closeness import KL
+from equinoise.game.game import Game
+from equinoise.grid import Floats, Ints
+from equinoise.solvers.best_response import run_to_end
+from equinoise.solvers.best_response.access import compiled
 
 LEAST_GAIN = 1e-7
 """Of KL: smaller improvements are not worth the search for them."""
-SHAKEN = 3
+PERTURBED = 3
 """People who are moved at random before the next search."""
+PLACES = 64
+"""First moves looked at before the clock is."""
 
 
-@compiled(f"float64({ROWS},{TABLE},{INDICES},int64)")
-def largest_at(rows, profile, occupied, x):  # type: ignore[no-untyped-def]
-    """The largest row in cell x among the occupied groups."""
+@compiled()
+def largest_at(demand, profile, x):  # type: ignore[no-untyped-def]
+    """The largest demand in cell x among the groups."""
     largest = 0.0
-    for k in occupied:
+    for i in range(profile.shape[0]):
         for v in range(profile.shape[1]):
-            if profile[k, v] > 0:
-                largest = max(largest, rows[v, k, x])
+            if profile[i, v] > 0:
+                largest = max(largest, demand[i, v, x])
     return largest
 
 
-@compiled(f"boolean({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},float64,int64[:,::1],int64,int64)")
-def protects(rows, profile, occupied, sums, largest, upper, moves, i, j):  # type: ignore[no-untyped-def]
-    """Whether everyone is protected after moves i and j, if everyone was before them; the profile is left as it is.
+@compiled()
+def protects(rows, demand, profile, sums, largest, moves, one, two):  # type: ignore[no-untyped-def]
+    """Whether everyone is protected after two moves, if everyone was before them; the profile is left as it is.
 
-    A cell that fails is looked at again only if a group has emptied: then the row that fails may be gone.
+    A cell that fails is looked at again only if a group has emptied: then the demand that fails may be gone.
     """
-    (k, a, b), (m, c, d) = moves[i], moves[j]
-    profile[k, a] -= 1
-    profile[k, b] += 1
-    profile[m, c] -= 1
-    profile[m, d] += 1
-    emptied = profile[k, a] == 0 or profile[m, c] == 0
+    i, a, b = moves[one, 0], moves[one, 1], moves[one, 2]
+    j, c, d = moves[two, 0], moves[two, 1], moves[two, 2]
+    profile[i, a] -= 1
+    profile[i, b] += 1
+    profile[j, c] -= 1
+    profile[j, d] += 1
+    emptied = profile[i, a] == 0 or profile[j, c] == 0
     kept = True
     for x in range(sums.shape[0]):
-        allowed = upper * (sums[x] + (rows[b, k, x] - rows[a, k, x]) + (rows[d, m, x] - rows[c, m, x]))
-        fails = max(largest[x], rows[b, k, x], rows[d, m, x]) > allowed
-        if fails and not (emptied and largest_at(rows, profile, occupied, x) <= allowed):
+        then = sums[x] + (rows[i, b, x] - rows[i, a, x]) + (rows[j, d, x] - rows[j, c, x])
+        fails = max(largest[x], demand[i, b, x], demand[j, d, x]) > then
+        if fails and not (emptied and largest_at(demand, profile, x) <= then):
             kept = False
             break
-    profile[k, a] += 1
-    profile[k, b] -= 1
-    profile[m, c] += 1
-    profile[m, d] -= 1
+    profile[i, a] += 1
+    profile[i, b] -= 1
+    profile[j, c] += 1
+    profile[j, d] -= 1
     return kept
 
 
-@compiled(f"UniTuple(int64,3)({ROWS},{TABLE},{INDICES},{FLOATS},{FLOATS},{FLOATS},float64,float64,int64[:,::1],int64)")
-def find_swap(rows, profile, occupied, counts, sums, largest, upper, tolerance, moves, start):  # type: ignore[no-untyped-def]
-    """Two moves that lower KL and keep everyone protected, and where to start looking next time; or (-1, -1, 0).
+@compiled(entry=True)
+def find_swap(rows, demand, profile, counts, sums, largest, tolerance, moves, change, hope, order, begin, end):  # type: ignore[no-untyped-def]
+    """The places of two moves that lower KL and keep everyone protected, the first from ``begin`` to before ``end``; or
+    -1 twice.
 
-    S changes by factors 1 + u, and ln(1 + u) <= u, so two moves gain at most the sum of n u over both. Moves are
-    taken by that, falling, so that most pairs of moves are never looked at.
+    S changes by factors 1 + u (``change``), and ln(1 + u) <= u, so two moves gain at most the sum of n u over both
+    (``hope``). Moves are taken by that, falling, so that most pairs of moves are never looked at.
     """
-    many, cells = moves.shape[0], occupied.shape[0]
-    change = np.empty((many, cells))
-    hope = np.zeros(many)
-    for i in range(many):
-        cell, old, new = moves[i]
-        for r in range(cells):
-            k = occupied[r]
-            change[i, r] = (rows[new, cell, k] - rows[old, cell, k]) / sums[k]
-            hope[i] += counts[k] * change[i, r]
-    order = np.argsort(-hope)
-    for turn in range(many):
-        place = (start + turn) % many
-        i = order[place]
+    many = moves.shape[0]
+    for place in range(begin, end):
+        one = order[place]
         for other in range(place, many):
-            j = order[other]
-            if hope[i] + hope[j] <= tolerance:
+            two = order[other]
+            if hope[one] + hope[two] <= tolerance:
                 break
-            if moves[i, 0] == moves[j, 0] and moves[i, 1] == moves[j, 1] and profile[moves[i, 0], moves[i, 1]] < 2:
+            i, old = moves[one, 0], moves[one, 1]
+            if i == moves[two, 0] and old == moves[two, 1] and profile[i, old] < 2:
                 continue
-            if not protects(rows, profile, occupied, sums, largest, upper, moves, i, j):
+            if not protects(rows, demand, profile, sums, largest, moves, one, two):
                 continue
             gain = 0.0
-            for r in range(cells):
-                gain += counts[occupied[r]] * math.log1p(max(change[i, r] + change[j, r], -0.999999))
+            for k in range(counts.shape[0]):
+                gain += counts[k] * math.log1p(max(change[one, k] + change[two, k], -0.999999))
             if gain > tolerance:
-                return i, j, place
-    return -1, -1, 0
+                return place, other
+    return -1, -1
 
 
-def swapped(game: Game, profile: Ints, deadline: float) -> Ints:
-    """A profile that protects everyone, improved by two people at a time (for KL), and by everyone's best response."""
+def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: float) -> Ints:
+    """A profile that protects everyone, improved by two people at a time (for KL), and by everyone's best response.
+
+    ``rows`` and ``demand`` are types x scales x cells, S being in rows: what one person adds, and what S must be there.
+    """
     profile = profile.copy()
-    if game.utility != "kl":
-        return responded(game, profile)
-    counts = game.histogram.counts.astype(np.float64)
-    start = 0
-    while profile.shape[1] > 1 and time.perf_counter() < deadline:
-        cells, scales = game.groups(profile)
-        largest = game.rows[scales, cells].max(axis=0)
-        others = np.arange(profile.shape[1])
-        moves = np.array([(k, v, new) for k, v in zip(cells, scales, strict=True) for new in others if new != v])
-        i, j, start = find_swap(
-            game.rows, profile, game.occupied, counts, game.sums(profile), largest,
-            game.condition.upper, LEAST_GAIN * game.people, moves, start % len(moves),
+    if game.closeness.kind != KL or game.scales == 1:
+        return run_to_end(game, profile)
+    counts, occupied = game.players.counts, game.players.occupied
+    begin = looked_at = 0
+    moves = None
+    while time.perf_counter() < deadline:
+        if moves is None:
+            types, scales = game.groups(profile)
+            sums = game.sums(profile) / game.kernel.total
+            largest = demand[types, scales].max(axis=0)
+            moves = np.array(
+                [(i, v, w) for i, v in zip(types, scales, strict=True) for w in range(game.scales) if w != v]
+            )
+            changes = rows[moves[:, 0], moves[:, 2]][:, occupied] - rows[moves[:, 0], moves[:, 1]][:, occupied]
+            change = changes / sums[occupied]
+            hope = change @ counts
+            order = np.argsort(-hope, kind="stable")
+            begin, looked_at = begin % len(moves), 0
+        end = min(begin + PLACES, len(moves))
+        one, two = find_swap(
+            rows, demand, profile, counts, sums, largest, LEAST_GAIN * game.total_rows, moves, change, hope, order,
+            begin, end,
         )  # fmt: skip
-        if i < 0:
+        if one >= 0:
+            for i, old, new in moves[order[[one, two]]].tolist():
+                profile[i, old] -= 1
+                profile[i, new] += 1
+            begin, moves = one, None
+            continue
+        looked_at += end - begin
+        begin = end % len(moves)
+        if looked_at >= len(moves):
             break
-        for cell, old, new in moves[[i, j]].tolist():
-            profile[cell, old] -= 1
-            profile[cell, new] += 1
-    return responded(game, profile)
+    return run_to_end(game, profile)
 
 
-def responded(game: Game, profile: Ints, order: Ints | None = None) -> Ints:
-    """Where best response from a profile ends."""
-    for state in rounds(game, profile, order):
-        end = state.profile
-    return end
-
-
-def shaken(game: Game, profile: Ints, random: np.random.Generator) -> Ints:
+def perturb(profile: Ints, random: np.random.Generator) -> Ints:
     """A profile with a few random people at random scales."""
     profile = profile.copy()
-    for cell in random.choice(game.occupied, SHAKEN).tolist():
-        profile[cell, random.choice(np.flatnonzero(profile[cell]))] -= 1
-        profile[cell, random.integers(profile.shape[1])] += 1
+    for i in random.choice(len(profile), PERTURBED).tolist():
+        profile[i, random.choice(np.flatnonzero(profile[i]))] -= 1
+        profile[i, random.integers(profile.shape[1])] += 1
     return profile

@@ -8,12 +8,10 @@ from rich.table import Table
 from equinoise.errors import shown
 from equinoise.figures.ticks import plain
 from equinoise.fixed_noise import FixedNoise
-from equinoise.joint_fixed_noise import JointFixedNoise, scale_names
 from equinoise.mechanism import Mechanism
 from equinoise.terminal.bars import show_bars
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import SECRET, solved
-from equinoise.unit_fixed_noise import UnitFixedNoise
 
 
 def show_mechanism(mechanism: Mechanism) -> None:
@@ -33,35 +31,21 @@ def show_mechanism(mechanism: Mechanism) -> None:
 
 
 def _content(mechanism: Mechanism) -> Table:
-    if isinstance(mechanism, JointFixedNoise):
-        return scales_table(mechanism)
-    if isinstance(mechanism, UnitFixedNoise):
-        return unit_table(mechanism)
-    return profile_table(mechanism) if isinstance(mechanism, FixedNoise) else weights_table(mechanism)
+    if not isinstance(mechanism, FixedNoise):
+        return weights_table(mechanism)
+    return profile_table(mechanism) if len(mechanism.factors) == 1 and mechanism.single else scales_table(mechanism)
 
 
-def scales_table(mechanism: JointFixedNoise) -> Table:
-    """People per choice of scales: there are too many cells to show."""
-    table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
-    for name in ("scale", "people", "occupied cells"):
-        table.add_column(name, justify="right")
-    for index, name in enumerate(scale_names(mechanism)):
-        here = mechanism.scale_indices == index
-        if here.any():
-            table.add_row(name, f"{int(mechanism.people[here].sum()):,}", f"{int(here.sum()):,}")
-    return table
-
-
-def unit_table(mechanism: UnitFixedNoise) -> Table:
-    """People and rows per scale: a person with several rows is in several cells."""
+def scales_table(mechanism: FixedNoise) -> Table:
+    """People and rows per choice of scales: there are too many cells to show, or people in several."""
     table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
     for name in ("scale", "people", "rows"):
         table.add_column(name, justify="right")
-    for index, scale in enumerate(mechanism.scales):
+    for index, name in enumerate(mechanism.scale_names()):
         here = mechanism.scale_indices == index
         if here.any():
             people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
-            table.add_row(plain(scale * mechanism.grid.axis.range), f"{int(people.sum()):,}", f"{int(rows):,}")
+            table.add_row(name, f"{int(people.sum()):,}", f"{int(rows):,}")
     return table
 
 
@@ -71,7 +55,7 @@ def profile_table(mechanism: FixedNoise) -> Table:
     table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
     table.add_column("cell", justify="right")
     table.add_column("released value", justify="right")
-    for scale in mechanism.scales:
+    for (scale,) in mechanism.scales:
         table.add_column(plain(scale * axis.range), justify="right")
     middles = axis.midpoints()
     for cell in np.unique(mechanism.cells).tolist():

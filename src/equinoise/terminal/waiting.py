@@ -127,7 +127,7 @@ def now_and_then(console: Console, words: str) -> Iterator[Callable[[str], None]
 
 def round_in_words(state: Round) -> str:
     """Where the solver is."""
-    return state.note or f"Run {state.restart + 1}, round {state.number}: {state.moves:,} moves"
+    return state.note or f"Run {state.run + 1}, round {state.number}: {state.moves:,} moves"
 
 
 def note(words: str, done: float | None = None, left: float | None = None) -> Round:

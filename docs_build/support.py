@@ -1,0 +1,67 @@
+"""What goes with what, as a table: asked of the code that refuses.
+
+python -m docs_build.support > docs/support.md
+"""
+
+from __future__ import annotations
+
+from equinoise.procedure import SOLVERS, supports
+from equinoise.solvers import Request
+
+HEAD = """# What goes with what
+
+For whoever wants to know before trying. Every kind of data (one column or several, one row a person or several with
+`--unit`) is one game, so every solver, utility and condition takes all of them; what is left out has a reason. Refusals
+come before the data is read and depend on settings alone. This page is written by `python -m docs_build.support >
+docs/support.md`, which asks the code, and a test compares them.
+"""
+
+ASKED = {
+    "one column": Request(),
+    "several columns": Request(columns=2),
+    "several rows a person (`--unit`)": Request(several_rows=True),
+    "several columns and several rows": Request(columns=2, several_rows=True),
+    "`--delta` for one draw": Request(condition="delta"),
+    "`--renyi`": Request(condition="renyi"),
+    "`--draws` within a budget (`--delta`)": Request(budget=True),
+    "`--utility js`": Request(utility="js"),
+    "`--utility tv`": Request(utility="tv"),
+    "`--utility wasserstein`": Request(utility="wasserstein"),
+    "`--utility moments:N`": Request(utility="moments"),
+    "`--scales adaptive`": Request(adaptive=True),
+    "`--scale-per-column`": Request(columns=2, per_axis=True),
+    "`--scale-per-column --scales adaptive`": Request(columns=2, per_axis=True, adaptive=True),
+    "a start of one's own (`start=`)": Request(own_start=True),
+    "a start of one's own with adaptive scales": Request(own_start=True, adaptive=True),
+}
+
+TAIL = """
+The worst-case tier has no game: it takes one column, and of several rows of a person one (`--unit-rows one`). So do
+`compare`, whose other methods are for one row a person, and `explore`, which shows one column. Two more refusals depend
+on the data, because they must: the genetic solver keeps a gene for each person and takes at most 100,000, and the
+optimal solver needs an epsilon above ln(R/(R-m)), R being all rows and m those of one person.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    reasons: list[str] = []
+    lines = [
+        HEAD,
+        f"| asked for | {' | '.join(f'`{solver}`' for solver in SOLVERS)} |",
+        f"| --- |{' --- |' * len(SOLVERS)}",
+    ]
+    for name, request in ASKED.items():
+        cells = []
+        for solver in SOLVERS:
+            reason = supports(solver, request)
+            if reason is not None and reason not in reasons:
+                reasons.append(reason)
+            cells.append("yes" if reason is None else f"no ({reasons.index(reason) + 1})")
+        lines.append(f"| {name} | {' | '.join(cells)} |")
+    lines += ["", *(f"{number}. {reason}" for number, reason in enumerate(reasons, 1))]
+    return "\n".join(lines) + "\n" + TAIL
+
+
+if __name__ == "__main__":
+    print(page(), end="")

@@ -1,0 +1,97 @@
+"""Best response: everyone in turn takes their best scale, from many starts; the best end is kept."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import chain
+
+import numpy as np
+
+from equinoise.errors import check, is_whole
+from equinoise.game.game import Game
+from equinoise.game.rows import ProductRows
+from equinoise.grid import Ints
+from equinoise.solvers.best_response.dynamics import compile_loops, rounds
+from equinoise.solvers.best_response.starts import starts
+from equinoise.solvers.solution import Request, Round, Solution
+
+__all__ = ["RESTARTS", "best_response", "rounds", "run_to_end", "starts"]
+
+RESTARTS = 8
+RUNS = 3
+"""Of a restart: one from each kind of start."""
+
+
+def supports(request: Request) -> str | None:
+    """Why best response cannot do what is asked; None, as it can do all."""
+    return None
+
+
+def run_to_end(game: Game, profile: Ints, order: Ints | None = None) -> Ints:
+    """Where best response from a profile ends."""
+    for state in rounds(game, profile, order):
+        end = state.profile
+    return end
+
+
+def best_response(
+    game: Game,
+    *,
+    restarts: int = RESTARTS,
+    seed: int = 0,
+    start: Ints | None = None,
+    known: Ints | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Solution:
+    """The best end of ``restarts`` restarts: most people protected, then the smallest divergence, then the earliest.
+
+    A given ``start`` replaces all others; a profile ``known`` to be good gets one more run. ``progress`` sees every
+    round. For a utility other than KL one more run starts from KL's best end: the other curves are flat or kinked
+    where KL leads on, and nobody alone gets across.
+    """
+    check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
+    check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
+    compile_loops()
+
+    began = time.perf_counter()
+    played, order = 0, np.arange(game.players.types)
+    best: tuple[tuple[int, float], int, Ints] | None = None
+    least_epsilon = float(game.losses(game.largest_scale_profile()).max())
+    runs: Iterator[tuple[Ints, Ints]] = starts(game, restarts, seed) if start is None else iter([(start, order)])
+    if start is None and game.utility != "kl":
+        first = best_response(replace(game, utility="kl"), restarts=restarts, seed=seed, progress=progress)
+        played = first.rounds
+        runs = chain(runs, [(first.profile, order)])
+    if known is not None:
+        runs = chain(runs, [(known, order)])
+    many = (RUNS * restarts if start is None else 1) + 1
+    big = isinstance(game.rows, ProductRows)  # there, a round or a check may take minutes
+    for number, (profile, visited) in enumerate(runs):
+        if big and progress is not None:
+            progress(Round(number, 0, 0, profile, f"Run {number + 1} of {many} begins", min(number / many, 1.0)))
+        least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
+        for state in rounds(game, profile, visited, run=number):
+            played += 1
+            if progress is not None:
+                progress(replace(state, done=min(number / many, 1.0)))
+        end = state.profile
+        least_epsilon = min(least_epsilon, float(game.losses(end).max()))
+        rank = (game.unprotected(end), game.divergence(end))
+        if best is None or rank < best[0]:
+            best = (rank, number, end)
+    assert best is not None
+    _, winner, end = best
+    if big and progress is not None:
+        progress(Round(winner, 0, 0, end, "Checking that nobody wants to move"))
+    return Solution(
+        game=game,
+        profile=end,
+        name="best-response",
+        equilibrium=game.is_equilibrium(end),
+        rounds=played,
+        seconds=time.perf_counter() - began,
+        least_epsilon=least_epsilon,
+        settings={"restarts": int(restarts), "seed": int(seed), "best_run": winner},
+    )

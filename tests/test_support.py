@@ -1,0 +1,70 @@
+"""What goes with what: the page is what the code says, and what the code says is what happens."""
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+import equinoise
+from docs_build import support
+from equinoise.procedure import SOLVERS, Procedure, supports
+from equinoise.solvers import Request
+
+RANDOM = np.random.default_rng(3)
+PEOPLE = pl.DataFrame(
+    {
+        "who": [f"p{i % 60}" for i in range(120)],
+        "a": RANDOM.normal(50, 10, 120).clip(0, 100),
+        "b": RANDOM.normal(30, 5, 120).clip(0, 60),
+    }
+)
+KINDS = {
+    "one column": {"column": "a", "bounds": (0, 100)},
+    "several columns": {"column": ["a", "b"], "bounds": {"a": (0, 100), "b": (0, 60)}},
+    "several rows": {"column": "a", "bounds": (0, 100), "unit": "who"},
+    "both": {"column": ["a", "b"], "bounds": {"a": (0, 100), "b": (0, 60)}, "unit": "who"},
+}
+ASKED = {
+    "pure": {},
+    "delta": {"delta": 1e-3},
+    "renyi": {"renyi": 3.0},
+    "budget": {"draws": 3, "delta": 1e-5},
+    "js": {"utility": "js"},
+    "tv": {"utility": "tv"},
+    "wasserstein": {"utility": "wasserstein"},
+    "moments": {"utility": "moments:2"},
+    "adaptive": {"scales": "adaptive"},
+}
+SHORT = {"best-response": {"restarts": 1}, "genetic": {"generations": 2}, "optimal": {"restarts": 1, "time_limit": 0.5}}
+
+
+def test_the_page_is_what_the_code_says():
+    assert Path("docs/support.md").read_text() == support.page()
+
+
+@pytest.mark.parametrize("asked", ASKED)
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_what_is_supported_works_and_what_is_not_is_refused_before_anything_is_read(solver, kind, asked):
+    settings = {"epsilon": 4.0, "solver": solver, **SHORT[solver], **ASKED[asked]}
+    data = KINDS[kind]
+    columns = len(data["bounds"]) if isinstance(data["column"], list) else 1
+    request = Procedure(**settings).request(columns, several_rows="unit" in data)
+    if supports(solver, request) is not None:
+        with pytest.raises(equinoise.BadInput, match="solver offers no"):
+            equinoise.optimize("no-such-file.csv", bins=9, **data, **settings)
+        return
+    made = equinoise.optimize(PEOPLE, bins=9, **data, **settings)
+    assert made.certificate().holds
+    assert made.protected == made.total_people == (60 if "unit" in data else 120)
+    assert made.sample(1).shape == ((1, 2) if columns == 2 else (1,))
+
+
+def test_refusals_do_not_depend_on_whether_anybody_has_two_rows():
+    once = PEOPLE.with_columns(pl.Series("who", [f"p{i}" for i in range(120)]))
+    for more in ({"solver": "optimal", "renyi": 2.0}, {"solver": "optimal", "utility": "moments:3"}):
+        for frame in (PEOPLE, once):
+            with pytest.raises(equinoise.BadInput, match="solver offers no"):
+                equinoise.optimize(frame, epsilon=2, bins=9, **KINDS["several rows"], **more)
+    assert supports("best-response", Request(columns=3, several_rows=True, condition="renyi", utility="tv")) is None
