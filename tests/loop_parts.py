@@ -31,10 +31,10 @@ def parts_of(game, profile):
 
     def play_round(*args):
         given.append(args)
-        return 0
+        return 0, 0
 
     with patch("equinoise.solvers.best_response.loop.play_round", play_round):
-        make_round(game)(profile.copy(), None, 1)
+        make_round(game, profile.copy())(None, 1)
     return Parts(*given[0][:5])
 
 

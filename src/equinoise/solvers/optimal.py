@@ -19,7 +19,7 @@ from equinoise.errors import BadInput, check, one_of
 from equinoise.game.game import Game
 from equinoise.grid import Floats, Ints
 from equinoise.privacy import PURE
-from equinoise.solvers.best_response import RESTARTS, RUNS, best_response, run_to_end, starts
+from equinoise.solvers.best_response import RESTARTS, best_response, most_runs, run_to_end, starts
 from equinoise.solvers.branching import Branching, split_by_use, split_people
 from equinoise.solvers.nodes import Node
 from equinoise.solvers.objective import OFFERED, Objective
@@ -281,7 +281,7 @@ class Search:
     def polish(self, restarts: int, seed: int) -> None:
         """Improve the first profile, by more starts of best response and from its neighbours."""
         self._keep(self.best)
-        for profile, order in islice(starts(self.game, STARTS, seed), RUNS * restarts, None):
+        for profile, order in islice(starts(self.game, STARTS, seed), most_runs(restarts), None):
             if self.left > 0:
                 self._keep(profile, order)
         self.perturb(seed)

@@ -36,6 +36,7 @@ class Request:
 class Round:
     """The state after one round of a solver.
 
+    ``unprotected`` is how many people are, where the solver knows;
     ``done`` is the share of the work under way that is done, ``left`` how many seconds it may still take at most, each
     where it is known.
     """
@@ -47,14 +48,15 @@ class Round:
     note: str = ""
     done: float | None = None
     left: float | None = None
+    unprotected: int | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Solution(Shown):
     """A profile of a game, and how it was found.
 
-    ``least_epsilon`` is the smallest worst loss of everyone at the largest scale and of the profiles at which runs
-    began and ended.
+    ``least_epsilon`` is the worst loss if everyone is protected; otherwise the smallest worst loss of everyone at the
+    largest scale and of the profiles at which runs began and ended.
     """
 
     game: Game

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -14,14 +15,14 @@ from equinoise.game.game import Game
 from equinoise.game.rows import ProductRows
 from equinoise.grid import Ints
 from equinoise.solvers.best_response.dynamics import compile_loops, rounds
-from equinoise.solvers.best_response.starts import starts
+from equinoise.solvers.best_response.starts import most_runs, starts
 from equinoise.solvers.solution import Request, Round, Solution
 
-__all__ = ["RESTARTS", "best_response", "rounds", "run_to_end", "starts"]
+__all__ = ["RESTARTS", "best_response", "most_runs", "rounds", "run_to_end", "starts", "until_stuck"]
 
 RESTARTS = 8
-RUNS = 3
-"""Of a restart: one from each kind of start."""
+STUCK = 2
+"""Rounds in turn that protect nobody more, after which a run is given up if another has protected more people."""
 
 
 def supports(request: Request) -> str | None:
@@ -34,6 +35,20 @@ def run_to_end(game: Game, profile: Ints, order: Ints | None = None) -> Ints:
     for state in rounds(game, profile, order):
         end = state.profile
     return end
+
+
+def until_stuck(states: Iterator[Round], fewest: int) -> Iterator[Round]:
+    """Rounds of a run, up to where it seems lost: more people than ``fewest`` are unprotected, and stay so for rounds.
+
+    Mostly the first rounds protect all whom a run will ever protect; the rest only brings those closer who are.
+    """
+    unprotected, alike = None, 0
+    for state in states:
+        yield state
+        alike = alike + 1 if state.unprotected == unprotected else 0
+        unprotected = state.unprotected
+        if alike == STUCK and unprotected is not None and unprotected > fewest:
+            return
 
 
 def best_response(
@@ -58,7 +73,7 @@ def best_response(
     began = time.perf_counter()
     played, order = 0, np.arange(game.players.types)
     best: tuple[tuple[int, float], int, Ints] | None = None
-    least_epsilon = float(game.losses(game.largest_scale_profile()).max())
+    least_epsilon = math.inf
     runs: Iterator[tuple[Ints, Ints]] = starts(game, restarts, seed) if start is None else iter([(start, order)])
     if start is None and game.utility != "kl":
         first = best_response(replace(game, utility="kl"), restarts=restarts, seed=seed, progress=progress)
@@ -66,23 +81,26 @@ def best_response(
         runs = chain(runs, [(first.profile, order)])
     if known is not None:
         runs = chain(runs, [(known, order)])
-    many = (RUNS * restarts if start is None else 1) + 1
+    many = (most_runs(restarts) if start is None else 1) + 1
     big = isinstance(game.rows, ProductRows)  # there, a round or a check may take minutes
-    for number, (profile, visited) in enumerate(runs):
+    for number, (profile, turns) in enumerate(runs):
         if big and progress is not None:
             progress(Round(number, 0, 0, profile, f"Run {number + 1} of {many} begins", min(number / many, 1.0)))
-        least_epsilon = min(least_epsilon, float(game.losses(game.check_profile(profile)).max()))
-        for state in rounds(game, profile, visited, run=number):
+        fewest = game.people if best is None else best[0][0]
+        for state in until_stuck(rounds(game, profile, turns, run=number), fewest):
             played += 1
             if progress is not None:
                 progress(replace(state, done=min(number / many, 1.0)))
         end = state.profile
-        least_epsilon = min(least_epsilon, float(game.losses(end).max()))
-        rank = (game.unprotected(end), game.divergence(end))
-        if best is None or rank < best[0]:
-            best = (rank, number, end)
+        assert state.unprotected is not None
+        if best is None or state.unprotected <= best[0][0]:
+            rank = (state.unprotected, game.divergence(end))
+            best = (rank, number, end) if best is None or rank < best[0] else best
+        if best[0][0] > 0:
+            least_epsilon = min(least_epsilon, *(float(game.losses(one).max()) for one in (profile, end)))
     assert best is not None
-    _, winner, end = best
+    (unprotected, _), winner, end = best
+    alternative = game.largest_scale_profile() if unprotected else end
     if big and progress is not None:
         progress(Round(winner, 0, 0, end, "Checking that nobody wants to move"))
     return Solution(
@@ -92,6 +110,6 @@ def best_response(
         equilibrium=game.is_equilibrium(end),
         rounds=played,
         seconds=time.perf_counter() - began,
-        least_epsilon=least_epsilon,
+        least_epsilon=min(least_epsilon if unprotected else math.inf, float(game.losses(alternative).max())),
         settings={"restarts": int(restarts), "seed": int(seed), "best_run": winner},
     )

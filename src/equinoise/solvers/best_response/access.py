@@ -11,6 +11,9 @@ from numba.extending import overload
 from equinoise.game.rows import DenseRows
 from equinoise.grid import Floats, Ints
 
+ZERO: Any = np.int64(0)
+"""Zero as a value: a function that is called with the literal 0 would be compiled once more."""
+
 
 def compiled(*, entry: bool = False, **options: Any) -> Any:
     """Compile for whatever types a function is called with, and keep the result on disk if there is a place.

@@ -27,21 +27,21 @@ PATIENCE = 50
 """Rounds with blocks of one size, after which larger ones are tried again: small steps along a kink would take ages."""
 MOST_ROUNDS = 100_000
 
-Play = Callable[[Ints, Ints, int], int]
-"""Plays one round on a profile, in an order, in blocks of so many people; gives the number of moves."""
+Play = Callable[[Ints, int], tuple[int, int]]
+"""Plays one round in an order, in blocks of so many people; gives the moves, and the people unprotected after them."""
 
 
 def rounds(game: Game, start: Ints, order: Ints | None = None, *, run: int = 0) -> Iterator[Round]:
     """Play round after round from a start; the last one yielded has no move left in it."""
     profile = game.check_profile(start)
     order = np.arange(game.players.types) if order is None else np.asarray(order, dtype=np.int64)
-    play = make_round(game)
+    play = make_round(game, profile)
     most = int(game.players.people.max())
     largest = block = 1 if most <= SINGLES_UP_TO or moves_in_bulk(game) else most // BLOCKS_PER_TYPE
     alike = 0
     for number in range(1, MOST_ROUNDS + 1):
-        moves = play(profile, order, block)
-        yield Round(run, number, moves, profile.copy())
+        moves, unprotected = play(order, block)
+        yield Round(run, number, moves, profile.copy(), unprotected=unprotected)
         if moves == 0:
             if block == 1:
                 return
@@ -61,8 +61,11 @@ def compile_loops() -> None:
     import_module("equinoise.solvers.best_response.loop")
 
 
-def make_round(game: Game) -> Play:
-    """How a round of this game is played."""
+def make_round(game: Game, profile: Ints) -> Play:
+    """How rounds of this game are played on a profile, which they change.
+
+    S is kept from round to round, and added up anew once it has halved somewhere: what was rounded off stays small.
+    """
     from equinoise.solvers.best_response.access import Aim, Buffers, Limits, State
     from equinoise.solvers.best_response.loop import play_round
 
@@ -90,15 +93,23 @@ def make_round(game: Game) -> Play:
     extremes = np.empty((3, cells))
     slopes = np.empty(features.shape[2] if linear else occupied)
 
-    def play(profile: Ints, order: Ints, block: int) -> int:
-        sums = game.sums(profile)
-        gaps = game.gaps(profile) if linear else np.zeros(0)
-        exact[:] = 0
-        state = State(
-            profile, table, witness, sums, sums.copy(), np.zeros(cells), exact, extremes[0], extremes[1], extremes[2],
-            stale, sums[players.occupied], gaps, slopes,
-        )  # fmt: skip
-        bulk = moves_in_bulk(game)
-        return int(play_round(game.rows, limits, aim, state, buffers, order, game.excess(profile, sums), block, bulk))
+    sums = game.sums(profile)
+    added_up, low = sums.copy(), np.zeros(cells)
+    gaps = np.zeros(features.shape[2])
+    state = State(
+        profile, table, witness, sums, sums.copy(), low, exact, extremes[0], extremes[1], extremes[2],
+        stale, sums[players.occupied], gaps, slopes,
+    )  # fmt: skip
+    bulk = moves_in_bulk(game)
+
+    def play(order: Ints, block: int) -> tuple[int, int]:
+        if (sums < added_up / 2).any():
+            sums[:] = state.high[:] = added_up[:] = game.sums(profile)
+            low[:], exact[:], state.near[:] = 0, 0, sums[players.occupied]
+        if linear:
+            gaps[:] = game.gaps(profile)
+        excess = game.excess(profile, sums)
+        moves, unprotected = play_round(game.rows, limits, aim, state, buffers, order, excess, block, bulk)
+        return int(moves), int(unprotected)
 
     return play

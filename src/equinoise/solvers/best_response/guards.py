@@ -14,10 +14,10 @@ import math
 import numpy as np
 
 from equinoise.privacy import APPROXIMATE
-from equinoise.solvers.best_response.access import compiled, fill_row, reach, weight
+from equinoise.solvers.best_response.access import ZERO, compiled, fill_row, reach, weight
 from equinoise.solvers.best_response.sums import CANCELLED, sum_after
 
-GUARDED, EXPOSED = 1, 2
+GUARDED, EXPOSED = np.int64(1), np.int64(2)
 """What a group is: protected or not; 0 where there is none."""
 
 CHUNK = 128
@@ -323,9 +323,9 @@ def outside(limits, m, here, sums):  # type: ignore[no-untyped-def]
 def outside_after(store, limits, state, buffers, i, old, new, block, most):  # type: ignore[no-untyped-def]
     """People outside such a condition after a move (or more than ``most``)."""
     cells, people = state.sums.shape[0], 0
-    fill_row(store, i, old, 0, cells, buffers.old)
-    fill_row(store, i, new, 0, cells, buffers.new)
-    find_sums_after(store, state, buffers.old, buffers.new, block, 0, cells, buffers.then)
+    fill_row(store, i, old, ZERO, cells, buffers.old)
+    fill_row(store, i, new, ZERO, cells, buffers.new)
+    find_sums_after(store, state, buffers.old, buffers.new, block, ZERO, cells, buffers.then)
     for k in range(state.profile.shape[0]):
         for v in range(state.profile.shape[1]):
             count = state.profile[k, v]
@@ -333,7 +333,7 @@ def outside_after(store, limits, state, buffers, i, old, new, block, most):  # t
                 count += block * (v == new) - block * (v == old)
             if count > 0:
                 here = buffers.other
-                fill_row(store, k, v, 0, cells, here)
+                fill_row(store, k, v, ZERO, cells, here)
                 if outside(limits, limits.sizes[k], here, buffers.then):
                     people += count
                     if people > most:

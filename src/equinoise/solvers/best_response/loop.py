@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise.privacy import PURE
-from equinoise.solvers.best_response.access import compiled, fill_near
+from equinoise.solvers.best_response.access import ZERO, compiled, fill_near
 from equinoise.solvers.best_response.gain import (
     best_block_size,
     clamped_gain,
@@ -68,7 +68,7 @@ def respond(  # type: ignore[no-untyped-def]
     """
     best, best_gain, best_unprotected, best_lost = scale, 0.0, unprotected, 0
     leads, tolerance = buffers.leads, aim.tolerance * block
-    first = 0
+    first = ZERO
     for v in range(1, leads.shape[0]):
         if leads[v] > leads[first]:
             first = v
@@ -79,21 +79,9 @@ def respond(  # type: ignore[no-untyped-def]
                 bound = gain_bound(aim, state, leads, nears, rounding, i, scale, v, block)
                 others = max(others, clamped_gain(bound, excess))
         _, after, lost = judge(
-            store,
-            limits,
-            aim,
-            state,
-            buffers,
-            nears,
-            unprotected,
-            excess,
-            i,
-            scale,
-            first,
-            block,
-            others + tolerance,
-            0,
-        )
+            store, limits, aim, state, buffers, nears, unprotected, excess, i, scale, first, block, others + tolerance,
+            ZERO,
+        )  # fmt: skip
         if after == 0:
             return first, after, lost
     for v in range(leads.shape[0]):
@@ -136,7 +124,7 @@ def follow(  # type: ignore[no-untyped-def]
 
 @compiled(entry=True)
 def play_round(store, limits, aim, state, buffers, order, excess, limit, in_bulk):  # type: ignore[no-untyped-def]
-    """Let everyone respond once, in blocks of at most ``limit``; gives the number of moves.
+    """Let everyone respond once, in blocks of at most ``limit``; gives the number of moves, and of people unprotected.
 
     If they move ``in_bulk``, as many as lower the divergence most go with a block. Types come in the given order,
     within a type the scales ascending as they were when its turn began. Once one person stays, the rest of their group
@@ -147,7 +135,7 @@ def play_round(store, limits, aim, state, buffers, order, excess, limit, in_bulk
     if limits.kind == PURE:
         unprotected = classify_everyone(store, limits, state, buffers)
     else:
-        unprotected = outside_after(store, limits, state, buffers, order[0], 0, 0, 0, limits.total_rows)
+        unprotected = outside_after(store, limits, state, buffers, order[0], ZERO, ZERO, ZERO, limits.total_rows)
     rounding = find_slopes(aim, state)
     moves = 0
     for i in order:
@@ -178,4 +166,4 @@ def play_round(store, limits, aim, state, buffers, order, excess, limit, in_bulk
                 rounding = find_slopes(aim, state)
                 find_leads(aim, state, buffers.leads, nears, i)
                 moves += 1
-    return moves
+    return moves, unprotected

@@ -2,8 +2,8 @@
 
 From everyone at the largest scale, or from random profiles, people often settle too early: whoever has moved close
 holds the others off. From below, the few whom their neighbourhood does not hide move on; and better still if some of
-their neighbours take more noise than they need, and hide them. No kind is always better, so every restart begins from
-each, and the best end is kept.
+their neighbours take more noise than they need, and hide them. No kind is always better, so restarts begin from each,
+and the best end is kept.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from equinoise.game.game import Game
-from equinoise.grid import Ints
+from equinoise.grid import Floats, Ints
 
 SPARE = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
 """How many times the protection that is needed a neighbourhood must offer, restart by restart; over and over."""
@@ -22,12 +22,21 @@ SPREAD_SHARE, SPREAD_STEPS = 0.2, 3
 """Share of the people who take more noise than they need, and by how many scales at most: they hide the others."""
 
 
+RANDOM = 2
+"""Restarts that also begin from a random profile: it takes longest to play on from there, and is rarely worth it."""
+
+
+def most_runs(restarts: int) -> int:
+    """How many runs so many restarts make at most."""
+    return 2 * restarts + min(RANDOM, restarts)
+
+
 def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every run.
 
     The first restart is everyone at the largest scale, types ascending, if that protects everyone: then so does its
-    end. The others are a seeded random profile, a local one with some people spread out, and a local one, each visited
-    in seeded random order.
+    end. The others are a local profile with some people spread out, and a local one; for the first few of them a
+    seeded random profile as well. All are visited in seeded random order.
     """
     types = game.players.types
     largest = game.largest_scale_profile()
@@ -35,31 +44,35 @@ def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     if protecting:
         yield largest, np.arange(types)
     even = np.full(game.scales, 1 / game.scales)
-    for restart in range(int(protecting), restarts):
-        random = np.random.default_rng([seed, restart])
-        profile = random.multinomial(game.players.people, even)
-        yield profile, random.permutation(types)
-        yield spread_out(game, local_profile(game, 1.0), random), random.permutation(types)
-        number = restart - int(protecting)
+    crowd = home_sums(game)
+    for number in range(restarts - int(protecting)):
+        random = np.random.default_rng([seed, number + int(protecting)])
+        profile, order = random.multinomial(game.players.people, even), random.permutation(types)
+        if number < RANDOM:
+            yield profile, order
+        yield spread_out(game, local_profile(game, 1.0, crowd), random), random.permutation(types)
         order = np.random.default_rng([seed, number]).permutation(types)
-        yield local_profile(game, SPARE[number % len(SPARE)]), order
+        yield local_profile(game, SPARE[number % len(SPARE)], crowd), order
 
 
-def local_profile(game: Game, spare: float) -> Ints:
+def home_sums(game: Game) -> Floats:
+    """S in the home cell of each type if everyone has the same scale: types x scales."""
+    everyone, cells = np.arange(game.players.types), game.players.occupied[game.players.homes]
+    sums = [game.rows.sums(everyone, np.full_like(everyone, v), game.players.people)[cells] for v in range(game.scales)]
+    return np.stack(sums, axis=1)
+
+
+def local_profile(game: Game, spare: float, crowd: Floats | None = None) -> Ints:
     """Everyone at the least noise that would hide them in their home cell if all others had the same.
 
-    ``spare`` asks for so many times what is needed. Least noise means to come out at home most often; whoever no scale
-    hides gets the largest.
+    ``spare`` asks for so many times what is needed; ``crowd`` may give the :func:`home_sums`. Least noise means to come
+    out at home most often; whoever no scale hides gets the largest.
     """
-    everyone, at_home = np.arange(game.players.types), game.rows.at_home(game.players.homes)
-    cells = game.players.occupied[game.players.homes]
-    chosen, closest = np.full(game.players.types, game.scales - 1), np.zeros(game.players.types)
-    for v in range(game.scales):
-        sums = game.rows.sums(everyone, np.full_like(everyone, v), game.players.people)
-        hidden = spare * at_home[:, v] <= game.condition.upper * sums[cells]
-        better = hidden & (at_home[:, v] > closest)
-        chosen[better], closest[better] = v, at_home[better, v]
-    return game.profile_of(chosen)
+    at_home = game.rows.at_home(game.players.homes)
+    crowd = home_sums(game) if crowd is None else crowd
+    hidden = spare * at_home <= game.condition.upper[:, None] * crowd
+    chosen = np.where(hidden, at_home, 0.0).argmax(axis=1)
+    return game.profile_of(np.where(hidden.any(axis=1), chosen, game.scales - 1))
 
 
 def spread_out(game: Game, profile: Ints, random: np.random.Generator) -> Ints:
