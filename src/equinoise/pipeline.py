@@ -15,7 +15,7 @@ from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_o
 from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Players
 from equinoise.mechanism import Mechanism
-from equinoise.people import Bounds, count_everyone, open_columns
+from equinoise.people import Bounds, all_public, count_everyone, open_columns
 from equinoise.procedure import Procedure
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
@@ -116,9 +116,9 @@ def optimize(
             WeakPromiseWarning,
             stacklevel=4,
         )
-    public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     settings = settings_of(
-        procedure, guarantee=guarantee, columns=rows.columns, public_bounds=public, missing=missing, outside=outside,
+        procedure, guarantee=guarantee, columns=rows.columns,
+        public_bounds=all_public(bounds, rows.columns), missing=missing, outside=outside,
         unit=unit, unit_rows=unit_rows,
         padding_epsilon=padding_epsilon, percentile=percentile, own_start=start is not None,
     )  # fmt: skip
