@@ -102,9 +102,7 @@ def optimize(
             bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
         procedure.check_grid(grid)  # refused before anything is counted
-        if len(grid.axes) > 1:
-            only = "'fixed-noise' with several columns, which no other tier takes"
-            check(guarantee == "fixed-noise", "guarantee", only, guarantee)
+        check_columns(guarantee, len(grid.axes))
         least = 1 if guarantee == "worst-case" else 2
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
         if unit is None:
@@ -192,6 +190,12 @@ def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: An
             check(False, name, "left out in the worst-case tier, which has no game", getattr(procedure, name, start))
         many = procedure.draws > 1 or procedure.delta == 0
         check(many, "delta", "0 for one draw in the worst-case tier, which needs none", procedure.delta)
+
+
+def check_columns(guarantee: str, columns: int) -> None:
+    """Refuse several columns in a tier that takes one."""
+    only = "'fixed-noise' with several columns, which no other tier takes"
+    check(columns == 1 or guarantee == "fixed-noise", "guarantee", only, guarantee)
 
 
 def check_unit(unit: Any, unit_rows: str) -> None:
