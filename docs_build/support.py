@@ -36,10 +36,11 @@ ASKED = {
 }
 
 TAIL = """
-The worst-case tier has no game: it takes one column, and of several rows of a person one (`--unit-rows one`). So do
-`compare`, whose other methods are for one row a person, and `explore`, which shows one column. Two more refusals depend
-on the data, because they must: the genetic solver keeps a gene for each person and takes at most 100,000, and the
-optimal solver needs an epsilon above ln(R/(R-m)), R being all rows and m those of one person.
+The worst-case tier has no game: it takes one column, and of several rows of a person one (`--unit-rows one`). `compare`
+and `explore` take one column or several, and one row a person: `compare` also `--unit-rows one`, as what the game is
+compared with is for one row a person. The page of `explore` takes at most 32,768 cells of several columns. Two more
+refusals depend on the data, because they must: the genetic solver keeps a gene for each person and takes at most
+100,000, and the optimal solver needs an epsilon above ln(R/(R-m)), R being all rows and m those of one person.
 """
 
 

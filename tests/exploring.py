@@ -9,8 +9,9 @@ import threading
 from contextlib import closing, contextmanager
 
 import numpy as np
+import polars as pl
 
-from equinoise.explore.counted import count_column
+from equinoise.explore.counted import count_columns
 from equinoise.explore.serve import Explorer, open_socket
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
@@ -20,7 +21,19 @@ LONG = {"epsilon": 0.05, "bins": 401, "guarantee": "end-to-end"}
 
 
 def count(**options):
-    return count_column(PEOPLE, column="pay", **{"bounds": (0, 100), "bins": BINS, **options})
+    return count_columns(PEOPLE, column="pay", **{"bounds": (0, 100), "bins": BINS, **options})
+
+
+def pairs(**options):
+    """Two columns that go together and one that does not, of 300 people; one of them has no value in two."""
+    rng = np.random.default_rng(12)
+    tall = (2 * PEOPLE + rng.normal(0, 20, 300)).clip(0, 200)
+    data = pl.DataFrame({"pay": PEOPLE, "tall": tall, "age": rng.uniform(18, 90, 300)})
+    data = data.with_columns(age=pl.when(pl.int_range(300) < 2).then(None).otherwise("age"))
+    limits = {"pay": (0, 100), "tall": (0, 200), "age": (18, 90)}
+    columns = options.pop("column", ["pay", "tall", "age"])
+    asked = {"bins": (9, 15), "missing": "drop", "bounds": {name: limits[name] for name in columns}, **options}
+    return data, count_columns(data, column=columns, **asked)
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from benchmarks import membership
 from benchmarks.attack import Column, Row, fixed_noise_pairs, laplace_pair, monotone_pairs, page, status
 from benchmarks.heights import BOUNDS
 from benchmarks.membership import Pair, Side, at_least, at_most, attack, attack_many, best_regions, lower_bound
-from equinoise import FixedNoise, Histogram
+from equinoise import FixedNoise
 from equinoise.baselines import bounded_laplace_rows, local_epsilon
 from equinoise.draws import draw_rows, uniform
 from equinoise.methods import Methods
@@ -174,7 +174,7 @@ def test_the_pairs_are_those_of_the_heights(heights):
     column = Column("heights", heights, BOUNDS)
     made = equinoise.optimize(heights, epsilon=1, bounds=BOUNDS, restarts=1)
     assert [p.loss for p in fixed_noise_pairs(column, made)] == pytest.approx(made.losses().tolist(), rel=1e-9)
-    compared = Methods(Histogram(made.grid, made.histogram), public_bounds=True).monotone(1.0)
+    compared = Methods(made.players, public_bounds=True).monotone(1.0)
     assert max(p.loss for p in monotone_pairs(column, 1.0)) == pytest.approx(compared.worst_loss, rel=1e-9)
     rows = bounded_laplace_rows(column.axis, 1.0)
     assert laplace_pair(column.axis, rows).loss == pytest.approx(local_epsilon(rows, column.axis), rel=1e-6)

@@ -31,9 +31,8 @@ def changed(found, **metrics):
 
 
 def renamed(found, name):
-    axis = dataclasses.replace(found.histogram.grid.axis, name=name)
-    grid = dataclasses.replace(found.histogram.grid, axes=(axis,))
-    return dataclasses.replace(found, histogram=dataclasses.replace(found.histogram, grid=grid))
+    grid = dataclasses.replace(found.grid, axes=(dataclasses.replace(found.grid.axis, name=name),))
+    return dataclasses.replace(found, players=dataclasses.replace(found.players, grid=grid))
 
 
 def pixels(content):

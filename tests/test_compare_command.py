@@ -1,3 +1,4 @@
+import html
 import json
 import os
 import signal
@@ -98,7 +99,6 @@ BAD = [
     ("infinite", ["--epsilon", "1,inf"], "--epsilon must be"),
     ("NaN", ["--epsilon", "nan"], "--epsilon must be"),
     ("unknown column", ["--column", "pya", "--bounds", "pya", "0", "1"], "Did you mean 'pay'"),
-    ("two columns", ["--column", "id"], "One column at a time"),
     ("bounds of another column", ["--bounds", "id", "0", "1"], "--bounds names column"),
     ("time limit zero", ["--time-limit", "0"], "--time-limit must be"),
     ("restarts zero", ["--restarts", "0"], "--restarts must be"),
@@ -160,10 +160,37 @@ def test_help_imports_no_pictures():
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.parametrize(
-    "named", [("--column", "a", "--column", "b"), ("--bounds", "a", 0, 1, "--bounds", "b", 0, 1)]
-)  # fmt: skip
-def test_several_columns_are_refused_with_what_to_do(run, named):
-    status, out, err = run("compare", "not there.csv", "--epsilon", 1, *named)
+@pytest.fixture
+def two(folder):
+    """A file with two columns."""
+    (folder / "two.csv").write_text("a,b\n" + "".join(f"{i % 60},{(i * i) % 40}\n" for i in range(200)))
+    limits = ["--bounds", "a", 0, 60, "--bounds", "b", 0, 40]
+    return ["two.csv", *limits, "--epsilon", 1, "--restarts", 1, "--bins", 9, "--time-limit", 0.3]
+
+
+def test_two_columns_as_json(run, two):
+    status, out, err = run("compare", *two, "--json", "--plot", "two.svg")
+    assert status == 0
+    assert err == "Left out: monotone-weights. The worst-case tier takes one column: compare each alone to see it.\n"
+    found = json.loads(out)
+    assert (found["column"], found["cells"], found["settings"]["bins"]) == (["a", "b"], 81, 9)
+    assert found["settings"]["bounds"] == {"a": [0, 60], "b": [0, 40]}
+    for row in found["results"]:
+        assert set(row["metrics"]["columns"]) == {"a", "b"}
+    with open("two.svg") as plot:
+        assert "for columns 'a' and 'b'" in html.unescape(plot.read())
+
+
+def test_two_columns_for_people(run, two):
+    status, out, _ = run("compare", *two)
+    assert status == 0
+    assert "columns 'a' and 'b', 81 cells" in out
+    assert "laplace, bounded-laplace and staircase give each column epsilon/2" in " ".join(out.split())
+    assert "corre-" in out
+    assert "Wasser-" not in out
+
+
+def test_two_columns_with_scales_in_numbers_are_refused_with_what_to_do(run, two):
+    status, out, err = run("compare", *two, "--scales", "1,2")
     assert (status, out) == (2, "")
-    assert "Got 'a' and 'b': compare each alone" in err
+    assert "Scales for several columns are 'wide', 'adaptive', 'paper'" in err

@@ -1,12 +1,15 @@
 import doctest
+import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import equinoise
-from equinoise import BadInput, NotPublicWarning, baselines, comparison, demo, metrics
+from equinoise import BadInput, NotPublicWarning, baselines, comparison, demo, methods, metrics
 from equinoise.methods import NOT_PRIVATE, PROMISES
 
 FAST = {"restarts": 2, "time_limit": 1.0, "bins": 41}
@@ -212,7 +215,7 @@ def test_known_figures_of_the_heights(heights):
     assert 0.01 < by(found, "dp-histogram", 0.1).metrics["kl"] < 0.1
     assert 0.001 < by(found, "dp-histogram", 1).metrics["kl"] < 0.005
     p = found.histogram.counts / 1844
-    q = baselines.laplace_output(p, found.histogram.grid.axis, 1)
+    q = baselines.laplace_output(p, found.grid.axes, 1)
     assert by(found, "laplace", 1).metrics["kl"] == metrics.kl(p, q)
 
 
@@ -233,7 +236,164 @@ def test_families_of_noise_side_by_side():
             equinoise.compare(people, epsilons=[1], noise=wrong, **asked)
 
 
-@pytest.mark.parametrize("columns", [["a", "b"], ("a", "b", "c")])
-def test_several_columns_are_refused_before_anything_is_read(columns):
-    with pytest.raises(BadInput, match="compare each alone, naming it with --column"):
-        equinoise.compare("not there.csv", epsilons=[1], column=columns)
+ONE_COLUMN = {
+    ("best-response", 0.3): (0.008800967966622704, 0.9989446886530003, 0.3, 0.2999992587789008),
+    ("laplace", 0.3): (2.059511767877367, 0.36635128509273135, 0.30869823108791783, 0.00020009015676474028),
+    ("bounded-laplace", 0.3): (2.066603305203173, 0.3640929230553658, 0.2999999998832257, 0.0001939958068066024),
+    ("staircase", 0.3): (2.027371354886769, 0.37683987491358567, 0.3821713021383517, 0.00038250422166994855),
+    ("additive-smoothing", 0.3): (0.09533830161859579, 0.9994268689079352, 0.3, 0.2990491495123093),
+    ("bounded-smoothing", 0.3): (0.01032970606189777, 0.9998831646429556, 0.3, 0.29896474026335795),
+    ("monotone-weights", 0.3): (0.00142251297824548, 0.9999893268613116, 0.3, 0.2995369522543667),
+    ("best-response", 2): (0.00019547518556832286, 0.9999994890933845, 2.0, 1.9988359106307199),
+    ("laplace", 2): (1.0940560704303794, 0.6768981202044794, 2.057988207252781, 0.0022000385740146887),
+    ("bounded-laplace", 2): (1.1146593860220126, 0.6705844946015465, 1.9999999992215036, 0.0021011568049181936),
+    ("staircase", 2): (0.7854764432073593, 0.7876475860237628, 2.5458155628461845, 0.006749654222088921),
+    ("additive-smoothing", 2): (0.0053606754131825425, 0.9999982467673093, 2.0, 1.9989372071534994),
+    ("bounded-smoothing", 2): (0.0003604711981711064, 0.9999996428395017, 2.0, 1.998931876817844),
+    ("monotone-weights", 2): (0.0002075465120117412, 0.999999790768413, 2.0, 1.999260488176934),
+}  # fmt: skip
+
+
+def test_figures_of_one_column_are_those_from_before_there_were_several(found):
+    """KL, cosine, the promised epsilon and the worst loss, up to the order in which a machine adds up."""
+    for (method, epsilon), figures in ONE_COLUMN.items():
+        row = by(found, method, epsilon)
+        seen = (row.metrics["kl"], row.metrics["cosine"], row.promised, row.worst_loss)
+        assert seen == pytest.approx(figures, rel=1e-12), (method, epsilon)
+
+
+@pytest.fixture(scope="module")
+def people():
+    """Three columns that go together, of 80 people."""
+    rng = np.random.default_rng(5)
+    a = rng.normal(50, 15, 80).clip(0, 100)
+    return pd.DataFrame({"a": a, "b": (a + rng.normal(0, 10, 80)).clip(0, 100), "c": rng.uniform(-1, 1, 80)})
+
+
+LIMITS = {"a": (0, 100), "b": (0, 100), "c": (-1, 1)}
+
+
+@pytest.fixture(scope="module", params=["ab", "abc"])
+def joint(request, people):
+    columns = list(request.param)
+    limits = {name: LIMITS[name] for name in columns}
+    return equinoise.compare(people, column=columns, bounds=limits, epsilons=[1], bins=7, restarts=2, time_limit=1)
+
+
+def test_several_columns_have_every_method_but_the_worst_case_tier(joint):
+    assert joint.methods == [method for method in METHODS if method != "monotone-weights"]
+    (left,) = joint.left_out
+    assert (left.method, left.epsilon) == ("monotone-weights", None)
+    assert "takes one column" in left.reason
+    names = [axis.name for axis in joint.grid.axes]
+    found = joint.to_json()
+    assert (found["column"], found["cells"], found["people"]) == (names, 7 ** len(names), 80)
+    assert found["settings"]["bounds"] == {name: list(LIMITS[name]) for name in names}
+    for row in joint.rows:
+        assert set(row.metrics) == {"kl", "js", "tv", "jaccard", "cosine", "correlation_loss", "columns"}
+        assert set(row.metrics["columns"]) == set(names)
+        assert row.metrics["kl"] >= max(one["kl"] for one in row.metrics["columns"].values())
+        assert row.promised is not None
+
+
+def test_several_columns_agree_with_optimize(joint, people):
+    names = [axis.name for axis in joint.grid.axes]
+    limits = {name: LIMITS[name] for name in names}
+    made = equinoise.optimize(people, column=names, bounds=limits, epsilon=1, bins=7, restarts=2)
+    game = by(joint, "best-response", 1)
+    assert game.metrics["kl"] == pytest.approx(made.metrics()["kl"])
+    assert game.worst_loss == made.worst_loss
+    assert by(joint, "laplace", 1).metrics == made.baseline()
+
+
+@pytest.mark.parametrize("method", comparison.LOCAL_ROWS)
+@pytest.mark.parametrize("at_once", [1, 2**22])
+def test_noise_on_several_columns_is_that_of_products_laid_out(joint, method, at_once, monkeypatch):
+    """Everything again from one kernel of cells x cells, the product of the columns' by Kronecker."""
+    monkeypatch.setattr(methods, "AT_ONCE", at_once)
+    axes, counts = joint.grid.axes, joint.histogram.counts
+    rows = np.ones((1, 1))
+    for axis in axes:
+        rows = np.kron(rows, comparison.LOCAL_ROWS[method](axis, 1 / len(axes)))
+    row = methods.Methods(joint.players, True).local(method, 1)
+    sums = counts @ rows
+    assert row.metrics["kl"] == pytest.approx(metrics.kl(counts / 80, sums / 80), rel=1e-12)
+    each = np.array([np.abs(np.log(sums / 80 / ((sums - rows[k]) / 79))).max() for k in np.flatnonzero(counts)])
+    assert row.worst_loss == pytest.approx(each.max(), rel=1e-9)
+    assert row.protected == counts[counts > 0][each <= 1].sum()
+    inside = rows[within(axes)]
+    assert row.promised == pytest.approx(np.log(inside.max(axis=0) / inside.min(axis=0)).max(), rel=1e-9)
+    assert row == replace(by(joint, method, 1), seconds=row.seconds)
+
+
+def within(axes):
+    """The cells within the bounds of every column, one by one."""
+    bins = [range(axis.cell_of(axis.low), axis.cell_of(axis.high) + 1) for axis in axes]
+    return [int(np.ravel_multi_index(cell, [axis.bins for axis in axes])) for cell in itertools.product(*bins)]
+
+
+def test_the_losses_of_smoothing_on_several_columns_are_those_of_fractions(joint):
+    counts, added = joint.histogram.counts.tolist(), Fraction(baselines.pseudo_count(1.0))
+    for method, inside in (
+        ("additive-smoothing", range(joint.grid.cells)), ("bounded-smoothing", within(joint.grid.axes)),
+    ):  # fmt: skip
+        total, worst = 80 + len(inside) * added, 0.0
+        for cell in (x for x in inside if counts[x]):
+            own = (counts[cell] + added) / total / ((counts[cell] - 1 + added) / (total - 1))
+            worst = max(worst, abs(math.log(own)), abs(math.log((total - 1) / total)))
+        row = by(joint, method, 1)
+        assert row.worst_loss == pytest.approx(worst, rel=1e-9)
+        q = np.zeros(joint.grid.cells)
+        q[list(inside)] = [float((counts[x] + added) / total) for x in inside]
+        assert row.metrics["tv"] == pytest.approx(metrics.tv(np.array(counts) / 80, q), rel=1e-9)
+
+
+def test_the_noisy_counts_of_several_columns_are_those_within_all_bounds(joint, monkeypatch):
+    asked = []
+
+    def no_noise(counts):
+        asked.append(counts)
+        return counts
+
+    monkeypatch.setattr("equinoise.peers.noisy_counter", lambda epsilon: (no_noise, epsilon))
+    row = methods.Methods(joint.players, True).dp_histogram(4.0)
+    assert asked[0].tolist() == joint.histogram.counts[within(joint.grid.axes)].tolist()
+    kept = asked[0] + 1 / 16
+    assert row.metrics["kl"] == pytest.approx(metrics.kl(asked[0] / 80, kept / kept.sum()), rel=1e-9)
+    assert row.kl_spread == pytest.approx(0, abs=1e-12)
+
+
+def test_several_columns_take_scales_of_their_own_families_and_one_row_a_person(people):
+    asked = {"column": ["a", "c"], "bounds": {"a": (0, 100), "c": (-1, 1)}, "bins": 5, "restarts": 1, "time_limit": 0.5}
+    scales = {"a": [20, 900.0], "c": [0.5, 18.0]}
+    found = equinoise.compare(people, epsilons=[1, 2], scales=scales, noise=["laplace", "gaussian"], **asked)
+    assert found.settings["scales"] == scales
+    assert list(found.labels)[:2] == ["best-response laplace", "best-response gaussian"]
+    twice = pd.concat([people, people]).assign(who=[*range(80), *range(80)])
+    once = equinoise.compare(twice, epsilons=[1], unit="who", unit_rows="one", **asked)
+    assert once.histogram.counts.tolist() == found.histogram.counts.tolist()
+
+
+def test_bounds_of_one_of_two_columns_are_not_public(people):
+    with pytest.warns(NotPublicWarning, match="'b'"):
+        found = equinoise.compare(
+            people, column=["a", "b"], bounds={"a": (0, 100)}, bins=5, restarts=1, time_limit=0.5, epsilons=[1]
+        )
+    assert not found.public_bounds
+    assert all(row.promise.endswith(f"; {NOT_PRIVATE}.") for row in found.rows)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"unit": "who"}, "for one row a person: keep one of each"),
+        ({"scales": [1.0, 2.0], "column": ["a", "b"]}, "Scales for several columns are"),
+        ({"bins": 5000, "column": ["a", "b"]}, "needs more memory than is sensible"),
+        ({"restarts": 10**6, "column": ["a", "b"]}, "take hours"),
+        ({"bounds": (0, 1), "column": ["a", "b"]}, "bounds must be a dict"),
+    ],
+)
+def test_refusals_with_several_columns_come_before_anything_is_counted(people, settings, said, monkeypatch):
+    monkeypatch.setattr(comparison, "count_everyone", None)
+    with pytest.raises(BadInput, match=said):
+        equinoise.compare(people, epsilons=[1], **{"bounds": {"a": (0, 100), "b": (0, 100)}, **settings})

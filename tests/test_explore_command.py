@@ -101,7 +101,11 @@ def test_a_port_in_use(run):
         (["none.csv"], "none.csv"),
         (["pay.csv", "--bounds", "pay", 0, 1], "--outside clip"),
         (["pay.csv", "--column", "pay", "--bounds", "id", 0, 1], "--bounds names column 'id', but --column is 'pay'"),
-        (["pay.csv", "--bounds", "id", 0, 1, "--bounds", "pay", 0, 1], "One column at a time"),
+        (["pay.csv", "--bounds", "pay", 0, 1, "--bounds", "pay", 0, 1], "Give --bounds once for column 'pay'"),
+        (
+            ["none.csv", "--column", "id", "--column", "pay", "--bins", "182"],
+            "give --bins of at most 181, or use",
+        ),
         (["pay.csv", "--column", "pay", "--bins", "many"], "--bins must be whole numbers"),
         (["pay.csv", "--column", "pay", "--bins", "1"], "--bins must be"),
         (["pay.csv", "--column", "pay", "--port", 70000], "--port must be a whole number"),

@@ -10,7 +10,7 @@ import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.exploring import LONG, Visitor, count, exploring
+from tests.exploring import LONG, Visitor, count, exploring, pairs
 from tests.waiting import wait_until
 
 
@@ -53,7 +53,7 @@ def begin_long(visitor, tab):
 def test_facts(visitor):
     found = json.loads(visitor.ask("GET", "/facts")[2])
     assert found["people"] == 300
-    assert found["column"] == "pay"
+    assert found["columns"] == [{"label": "pay", "low": 0, "high": 100, "public_bounds": True}]
     assert found["bins"] == [21, 51, 401]
     assert found["warnings"] == []
 
@@ -77,8 +77,9 @@ def test_numbers_move_with_epsilon(visitor):
 
 def test_refusals_are_the_command_line_s(visitor, tmp_path):
     (found,) = [message for message in visitor.solve(epsilon=1e-5) if message["kind"] == "refused"]
+    people = count().on(51).histogram
     with pytest.raises(equinoise.PromiseNotMet) as theirs:
-        equinoise.optimize(np.repeat(count().on(51).grid.axis.midpoints(), count().on(51).counts), column="pay",
+        equinoise.optimize(np.repeat(people.grid.axis.midpoints(), people.counts), column="pay",
                            bounds=(0, 100), bins=51, epsilon=1e-5)  # fmt: skip
     assert found["sentence"] == str(theirs.value)
     assert found["status"] == 1
@@ -276,3 +277,25 @@ def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
     wait_until("the report to begin", lambda: set(multiprocessing.active_children()) > before)
     connection.close()
     wait_until("the report's worker to end", lambda: set(multiprocessing.active_children()) <= before)
+
+
+def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
+    with exploring(tmp_path, pairs()[1]) as running:
+        guest = Visitor(running)
+        guest.enter()
+        facts = json.loads(guest.ask("GET", "/facts")[2])
+        assert [column["label"] for column in facts["columns"]] == ["pay", "tall", "age"]
+        assert (facts["people"], facts["bins"]) == (298, [9, 15])
+        messages = guest.solve(epsilon=2.0, bins=9, columns=[0, 1])
+        kinds = [message["kind"] for message in messages if message["kind"] != "note"]
+        assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
+        result = next(message for message in messages if message["kind"] == "result")
+        assert "--column pay --column tall --bounds pay 0 100 --bounds tall 0 200" in result["command"]
+        assert guest.save(result["number"], "two.eq") == ("saved", {"name": "two.eq"})
+        assert equinoise.Mechanism.open(tmp_path / "two.eq").sample(1).shape == (1, 2)
+        status, _, body = guest.ask("GET", "/report/two.eq", headers={"Accept": "text/html"})
+        assert status == 200
+        assert "Private draws of &#39;pay&#39; and &#39;tall&#39;" in body.decode()
+        refused = guest.solve(epsilon=2.0, bins=9, columns=[0, 1], guarantee="worst-case")[-1]
+        assert refused["sentence"].startswith("The 'guarantee' parameter must be 'fixed-noise' with several columns")
+        assert guest.solve(epsilon=2.0, bins=9, columns=[0], guarantee="worst-case")[-1]["kind"] == "done"

@@ -8,10 +8,11 @@ and :func:`local_epsilon` works out what does. The last one adds pseudo-counts a
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
-from equinoise.grid import Axis, Floats, Ints
+from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.noise import noise_mass, spread, staircase_mass
 from equinoise.privacy import EPSILON_CAP
 
@@ -23,6 +24,12 @@ place each)."""
 def cells_within(axis: Axis) -> slice:
     """The cells that anyone can be in: those that the bounds touch. They are public."""
     return slice(axis.cell_of(axis.low), axis.cell_of(axis.high) + 1)
+
+
+def grid_cells_within(grid: Grid) -> Ints:
+    """The cells of a grid that are within the bounds of every column, ascending."""
+    bins = np.ix_(*(np.arange(axis.bins)[cells_within(axis)] for axis in grid.axes))
+    return np.asarray(np.ravel_multi_index(bins, grid.shape), dtype=np.int64).ravel()
 
 
 def local_epsilon(rows: Floats, axis: Axis) -> float:
@@ -44,9 +51,17 @@ def laplace_rows(axis: Axis, epsilon: float) -> Floats:
     return noise_mass("laplace", (axis.high - axis.low) / axis.range / epsilon, axis.bins)
 
 
-def laplace_output(p: Floats, axis: Axis, epsilon: float) -> Floats:
-    """Output of the Laplace mechanism on the same grid."""
-    return np.asarray(p @ laplace_rows(axis, epsilon))
+def laplace_output(p: Floats, axes: Sequence[Axis], epsilon: float) -> Floats:
+    """Output of the Laplace mechanism on every column of the same grid, epsilon shared out evenly among them."""
+    return spread_out(p, [laplace_rows(axis, epsilon / len(axes)) for axis in axes])
+
+
+def spread_out(p: Floats, kernels: Sequence[Floats]) -> Floats:
+    """What comes out of p over the cells of a grid, flat, when every axis has noise: its kernel, bins x bins."""
+    q = p.reshape([len(rows) for rows in kernels])
+    for number, rows in enumerate(kernels):
+        q = np.moveaxis(np.tensordot(q, rows, axes=(number, 0)), -1, number)
+    return q.ravel()
 
 
 def bounded_laplace_rows(axis: Axis, epsilon: float) -> Floats:
@@ -91,7 +106,7 @@ def pseudo_count(epsilon: float) -> float:
     return (1 + 2.0**-50) / math.expm1(min(epsilon, EPSILON_CAP))
 
 
-def smoothed(counts: Ints, epsilon: float, cells: slice) -> Floats:
+def smoothed(counts: Ints, epsilon: float, cells: Ints) -> Floats:
     """The counts with the pseudo-count added in ``cells``, which must be chosen in public and hold everyone."""
     weights = counts.astype(np.float64)
     weights[cells] += pseudo_count(epsilon)

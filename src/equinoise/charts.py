@@ -147,7 +147,7 @@ def comparison_chart(comparison: Comparison) -> Any:
         size=alt.Size("size:Q", scale=None, legend=None),
     )
     crosses = broken.mark_text(text="\u2715", fontSize=18, fontWeight="bold")
-    size = f"{comparison.people:,} people, {comparison.histogram.grid.cells:,} cells. Lower is closer."
+    size = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer."
     bounds = [] if comparison.public_bounds else [f"{NOT_PRIVATE.capitalize()}."]
     if any(row.promised is None for row in finite):
         bounds.append("Crosses: not everyone is protected there, and nothing is promised.")
@@ -234,7 +234,7 @@ def _cells_in_words(measured: EndToEnd) -> str:
 
 
 def _title(comparison: Comparison) -> str:
-    return f"How far from the original each method ends, for column {comparison.column!r}"
+    return f"How far from the original each method ends, for {comparison.title}"
 
 
 def _description(comparison: Comparison) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli_data import data_options, given_numbers, given_scales, named_columns, one_bounds, warnings_said
+from equinoise.cli_data import all_bounds, data_options, given_numbers, given_scales, named_columns, warnings_said
 from equinoise.cli_options import EPILOG, FILE_PATH, json_option
 
 
@@ -29,7 +29,7 @@ def compare(
     unit: str | None, unit_rows: str, engine: str, engine_address: str | None, plot: Path | None, force: bool,
     as_json: bool,
 ) -> None:  # fmt: skip
-    """Run the game and what one would use instead on one column of DATA: how close, how fast, what is promised.
+    """Run the game and what one would use instead on DATA, one column or several: how close, how fast, what promised.
 
     What one would use instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP
     histogram. Nothing is saved but the plot, and nothing can be released from here.
@@ -39,21 +39,22 @@ def compare(
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
+      equinoise compare people.csv --bounds height 120 230 --bounds weight 30 200 --bins 24 --epsilon 1
     """
     from equinoise import charts, terminal
-    from equinoise.comparison import check_epsilons, check_one_column
+    from equinoise.comparison import check_epsilons
     from equinoise.comparison import compare as make
     from equinoise.files import check_writable
 
     name = named_columns(column, bounds)
-    check_one_column(name)
+    limits = all_bounds(name, bounds)
     asked = check_epsilons(given_numbers(epsilons))
     if plot is not None:
         charts.check_picture(plot)
         check_writable(plot, data, force=force)
     with warnings_said() as said, terminal.comparing(asked) as seen:
         found = make(
-            data, epsilons=asked, column=name, bounds=one_bounds(name, bounds), bins=bins, scales=given_scales(scales),
+            data, epsilons=asked, column=name, bounds=limits or None, bins=bins, scales=given_scales(scales),
             noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
             utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
             missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,

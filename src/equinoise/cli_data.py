@@ -22,8 +22,8 @@ def data_options(command: Command) -> Command:
 DATA_OPTIONS = [
     click.option(
         "--column", multiple=True,
-        help="The column of numbers; one row is one person. 'optimize' takes several, to draw whole rows. Left out: "
-        "those that --bounds names, or the only one.",
+        help="The column of numbers; one row is one person. Several: whole rows are drawn. Left out: those "
+        "that --bounds names, or the only one.",
     ),
     click.option(
         "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
@@ -94,13 +94,6 @@ def warnings_said() -> Iterator[list[str]]:
     said.extend(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     for warning in said:
         click.echo(f"Warning: {visible(warning)}", err=True)
-
-
-def one_bounds(
-    column: str | list[str] | None, bounds: Sequence[tuple[str, float, float]]
-) -> tuple[float, float] | None:
-    """The bounds of the only column, if there are any."""
-    return next(iter(all_bounds(column, bounds).values()), None)
 
 
 def all_bounds(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from equinoise.cli_data import all_bounds, named_columns
 from equinoise.cli_options import FILE_PATH, LIMITS, engine_options
 from equinoise.errors import BadInput, visible
 
@@ -21,15 +22,18 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 @click.argument("data", type=FILE_PATH)
 @click.option(
     "--column",
-    help="The column of numbers; one row is one person. Left out: the one --bounds names, or the only one.",
+    multiple=True,
+    help="A column of numbers; one row is one person. Several: choose among them on the page. Left out: those that "
+    "--bounds names, or the only one.",
 )
 @click.option(
     "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
-    help="Public limits of the column. Left out, they are read off the data, with a warning.",
+    help="Public limits of a column. Left out, they are read off the data, with a warning.",
 )  # fmt: skip
 @click.option(
-    "--bins", default="26,51,101,201,401", show_default=True,
-    help="Numbers of bins to choose among on the page, all counted in the same pass.",
+    "--bins",
+    help="Numbers of bins to choose among on the page, all counted in the same pass.  [default: 26,51,101,201,401; "
+    "with several columns fewer]",
 )  # fmt: skip
 @click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
 @click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
@@ -38,10 +42,10 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")
 def explore(
-    data: Path, column: str | None, bounds: Sequence[tuple[str, float, float]], bins: str, missing: str, outside: str,
-    engine: str, engine_address: str | None, port: int, browser: bool, as_json: bool,
+    data: Path, column: Sequence[str], bounds: Sequence[tuple[str, float, float]], bins: str | None, missing: str,
+    outside: str, engine: str, engine_address: str | None, port: int, browser: bool, as_json: bool,
 ) -> None:  # fmt: skip
-    """Count a column of DATA once, then try settings on a page: what each gives, and what it costs.
+    """Count a column of DATA, or several, once, then try settings on a page: what each gives, and what it costs.
 
     The page is served on this computer alone (127.0.0.1). The address that is printed holds a token that opens one
     browser, once. Mechanisms that are saved go to the folder where this was started. Ctrl-C ends it.
@@ -50,21 +54,23 @@ def explore(
     Examples:
       equinoise explore pay.csv --column pay --bounds pay 0 4000
       equinoise explore 'parts/*.parquet' --bounds pay 0 4000 --engine duckdb --port 8800 --no-browser
+      equinoise explore people.csv --bounds height 120 230 --bounds weight 30 200 --bins 26,51
     """
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise BadInput("The page needs a small web server: pip install 'equinoise[explore]'.")
     from equinoise import terminal
-    from equinoise.explore.counted import count_column
+    from equinoise.explore.counted import count_columns
     from equinoise.explore.process import get_ready, let_go
     from equinoise.explore.serve import Explorer, open_socket
 
-    name, limits = _one(column, bounds)
+    name = named_columns(column, bounds)
+    limits = all_bounds(name, bounds)
     with closing(open_socket(port)) as opened:
         get_ready()
         with terminal.working("Counting"):
-            counted = count_column(
-                data, column=name, bounds=limits, bins=_whole_numbers(bins), missing=missing, outside=outside,
-                engine=engine, engine_address=engine_address,
+            counted = count_columns(
+                data, column=name, bounds=limits or None, bins=None if bins is None else _whole_numbers(bins),
+                missing=missing, outside=outside, engine=engine, engine_address=engine_address,
             )  # fmt: skip
         for warning in counted.warnings:
             click.echo(f"Warning: {visible(warning)}", err=True)
@@ -92,20 +98,6 @@ def _open_browser(address: str) -> None:
     import webbrowser
 
     threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-
-
-def _one(
-    column: str | None, bounds: Sequence[tuple[str, float, float]]
-) -> tuple[str | None, tuple[float, float] | None]:
-    """The column and its bounds, each from where it was given."""
-    if len(bounds) > 1:
-        raise BadInput("One column at a time, please: give --bounds once.")
-    if not bounds:
-        return column, None
-    ((name, low, high),) = bounds
-    if column not in {None, name}:
-        raise BadInput(f"--bounds names column {name!r}, but --column is {column!r}.")
-    return name, (low, high)
 
 
 def _whole_numbers(text: str) -> list[int]:

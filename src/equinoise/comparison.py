@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -11,16 +11,15 @@ from typing import Any
 import numpy as np
 
 from equinoise.engines import engine_for
-from equinoise.errors import BadInput, check, listed
-from equinoise.game import Game
-from equinoise.game.closeness import closeness
+from equinoise.errors import BadInput, check
+from equinoise.game import Game, Players
 from equinoise.grid import Grid, Histogram
-from equinoise.joint_noise import JointKernel, joint_scales, make_joint_kernel
+from equinoise.joint_noise import JointKernel, make_joint_kernel
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import check_noise
-from equinoise.people import count_everyone, open_columns
+from equinoise.people import Bounds, all_public, count_everyone, open_columns
 from equinoise.pipeline import check_unit
-from equinoise.procedure import check_epsilon, check_time_limit, make_solver
+from equinoise.procedure import Procedure, check_epsilon, check_time_limit, make_solver
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
 
@@ -32,9 +31,9 @@ Step = tuple[str, Callable[[], Row | LeftOut]]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Every method at every epsilon, worked out from one histogram. As secret as the data."""
+    """Every method at every epsilon, worked out from one count of the people. As secret as the data."""
 
-    histogram: Histogram
+    players: Players
     public_bounds: bool
     epsilons: tuple[float, ...]
     rows: tuple[Row, ...]
@@ -42,14 +41,24 @@ class Comparison:
     settings: dict[str, Any]
 
     @property
-    def people(self) -> int:
-        """How many people there are."""
-        return self.histogram.people
+    def grid(self) -> Grid:
+        """The cells that all methods draw from."""
+        return self.players.grid
 
     @property
-    def column(self) -> str:
-        """The column's name."""
-        return self.histogram.grid.axis.name
+    def histogram(self) -> Histogram:
+        """People per cell."""
+        return self.players.histogram
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self.players.total_people
+
+    @property
+    def title(self) -> str:
+        """The columns in words: column 'pay', or columns 'height' and 'weight'."""
+        return f"column{'s' * (len(self.grid.axes) > 1)} {self.grid.name}"
 
     @property
     def methods(self) -> list[str]:
@@ -68,8 +77,8 @@ class Comparison:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
         return {
             "people": self.people,
-            "cells": self.histogram.grid.cells,
-            "column": self.column,
+            "cells": self.grid.cells,
+            "column": _one_or_all([axis.name for axis in self.grid.axes]),
             "epsilons": list(self.epsilons),
             "settings": self.settings,
             "results": [row.to_json() for row in self.rows],
@@ -82,10 +91,10 @@ def compare(
     *,
     epsilons: Sequence[float],
     column: str | Sequence[str] | None = None,
-    bounds: tuple[float, float] | None = None,
+    bounds: Bounds = None,
     bins: int = 101,
     noise: str | Sequence[str] = "laplace",
-    scales: str | Sequence[float] = "wide",
+    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
     utility: str = "kl",
     time_limit: float = TIME_LIMIT,
     genetic: bool = False,
@@ -101,7 +110,7 @@ def compare(
     engine_address: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """The game's solvers and the baselines on one column, at every epsilon. The data is counted once.
+    """The game's solvers and the baselines on one column or several, at every epsilon. The data is counted once.
 
     ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
     ``progress`` is told the epsilon and the method under way and, while a solver runs, its rounds. The other settings
@@ -114,11 +123,12 @@ def compare(
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
     """
     asked = check_epsilons(epsilons)
-    check_one_column(column)
     check_time_limit(time_limit)
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
-    closeness(utility, Grid(()))  # refused before anything is read
+    procedures = [
+        Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in asked
+    ]  # refused before anything is read
     check_unit(unit, unit_rows)
     if unit is not None and unit_rows == "all":
         raise BadInput(
@@ -130,17 +140,18 @@ def compare(
             data, column, bounds,
             bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
-        axis = grid.axis
-        offered = [joint_scales(scales, grid, epsilon) for epsilon in asked]
+        for procedure in procedures:
+            procedure.check_grid(grid)
         players = count_everyone(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
-        histogram = players.histogram
         if unit is None:
             warn_of_repeats(data, rows.columns)
-    methods = Methods(histogram, bounds is not None)
+    public = all_public(bounds, rows.columns)
+    methods = Methods(players, public)
     found: list[Row] = []
     left_out: list[LeftOut] = []
     kernels: dict[str, JointKernel] = {}
-    for epsilon, relative in zip(asked, offered, strict=True):
+    for epsilon, procedure in zip(asked, procedures, strict=True):
+        relative = procedure.offered(grid)
         for family in families:
             if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
                 kernels[family] = make_joint_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
@@ -156,12 +167,12 @@ def compare(
             elif one not in left_out:  # a missing extra is missing at every epsilon
                 left_out.append(one)
     settings = {
-        "bounds": [axis.low, axis.high], "public_bounds": bounds is not None, "bins": axis.bins,
-        "noise": noise if isinstance(noise, str) else list(noise),
-        "scales": scales if isinstance(scales, str) else [float(s) for s in scales], "utility": utility,
+        "bounds": _one_or_all({axis.name: [axis.low, axis.high] for axis in grid.axes}),
+        "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
+        "scales": procedures[0].to_json()["scales"], "utility": utility,
         "restarts": restarts, "seed": seed, "time_limit": time_limit,
     }  # fmt: skip
-    return Comparison(histogram, bounds is not None, asked, tuple(found), tuple(left_out), settings)
+    return Comparison(players, public, asked, tuple(found), tuple(left_out), settings)
 
 
 def _steps(
@@ -186,13 +197,11 @@ def _steps(
     yield "dp-histogram", partial(methods.dp_histogram, epsilon)
 
 
-def check_one_column(column: Any) -> None:
-    """Refuse several."""
-    if isinstance(column, list | tuple) and len(column) > 1:
-        raise BadInput(
-            f"One column at a time, please. Got {listed(map(repr, column))}: compare each alone, naming it with "
-            "--column (in Python, column=)."
-        )
+def _one_or_all(of_columns: list[str] | dict[str, Any]) -> Any:
+    """What JSON says of the only column; of several, all of it."""
+    if len(of_columns) > 1:
+        return of_columns
+    return next(iter(of_columns.values() if isinstance(of_columns, dict) else of_columns))
 
 
 def check_families(noise: Any) -> list[str]:

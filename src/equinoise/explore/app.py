@@ -120,14 +120,13 @@ def make_app(counted: Counted, tabs: Tabs, library: Library) -> Starlette:
 
 def _facts(counted: Counted) -> dict[str, Any]:
     """What the page needs to know before anything is worked out."""
-    axis = counted.axis
     return {
-        "column": axis.label,
+        "columns": [
+            {"label": axis.label, "low": axis.low, "high": axis.high, "public_bounds": axis.name in counted.public}
+            for axis in counted.axes
+        ],
         "source": visible(counted.source),
         "people": counted.people,
-        "low": axis.low,
-        "high": axis.high,
-        "public_bounds": counted.public_bounds,
         "bins": list(counted.bins),
         "scales": list(SCALES),
         "warnings": list(counted.warnings),

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from equinoise.errors import BadInput, check
 from equinoise.explore.counted import Counted
-from equinoise.game import Players
 from equinoise.mechanism import Mechanism
 from equinoise.people import check_players
-from equinoise.pipeline import check_guarantee, make_from, settings_of
+from equinoise.pipeline import check_columns, check_guarantee, make_from, settings_of
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round
 
@@ -20,7 +19,10 @@ SCALES = ("wide", "adaptive", "paper")
 
 @dataclass(frozen=True)
 class Asked:
-    """The settings that a page moves. Their values are checked where ``optimize`` checks its own."""
+    """The settings that a page moves. Their values are checked where ``optimize`` checks its own.
+
+    ``columns`` are the numbers of those that take part, in the order in which they were named; None is all.
+    """
 
     epsilon: float
     bins: int = 101
@@ -28,6 +30,7 @@ class Asked:
     guarantee: str = "fixed-noise"
     draws: int = 1
     delta: float = 0.0
+    columns: Sequence[int] | None = None
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Asked:
@@ -46,12 +49,15 @@ class Asked:
 def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
     procedure = Procedure(asked.epsilon, scales=asked.scales, draws=asked.draws, delta=asked.delta)
-    players = Players.of(counted.on(asked.bins))
-    check_guarantee(asked.guarantee, procedure, counted.axis if counted.public_bounds else None)
+    players = counted.on(asked.bins, asked.columns)
+    names = [axis.name for axis in players.grid.axes]
+    public = counted.public.issuperset(names)
+    check_guarantee(asked.guarantee, procedure, True if public else None)
     procedure.check_grid(players.grid)
+    check_columns(asked.guarantee, len(names))
     check_players(players, 1 if asked.guarantee == "worst-case" else 2)
     settings = settings_of(
-        procedure, guarantee=asked.guarantee, columns=[counted.axis.name], public_bounds=counted.public_bounds,
-        missing=counted.missing, outside=counted.outside,
+        procedure, guarantee=asked.guarantee, columns=names, public_bounds=public, missing=counted.missing,
+        outside=counted.outside,
     )  # fmt: skip
     return make_from(players, procedure, guarantee=asked.guarantee, settings=settings, progress=progress)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equinoise.errors import at_most, quoted, shown
+from equinoise.errors import BadInput, at_most, quoted, shown, visible
 from equinoise.explore.asked import Asked
 from equinoise.explore.counted import Counted
 from equinoise.figures import Figure, theme
@@ -39,26 +39,34 @@ def quick_figures(mechanism: Mechanism) -> Iterator[dict[str, Any]]:
 
 def cost(mechanism: Mechanism) -> dict[str, Any]:
     """What draws cost together."""
-    return {"figure": _as_json(cost_figure(mechanism))}
+    return {"figure": _as_json(possible_cost(mechanism))}
+
+
+def possible_cost(mechanism: Mechanism, costs: Callable[[], Sequence[dict[str, float]]] = tuple) -> Figure:
+    """The figure; where it would need too much memory, as on large grids, only the sentence that says so."""
+    try:
+        return cost_figure(mechanism, costs=costs())
+    except BadInput as error:
+        return Figure("cost", f"What draws of {mechanism.grid.name} cost together", str(error), str(error), (), (), ())
 
 
 def quick_cost(mechanism: Mechanism) -> Figure:
     """The same at once where it takes a second, by upper bounds that are not tight."""
     if not isinstance(mechanism, FixedNoise) or mechanism.measured is not None:
         return cost_figure(mechanism)
-    found = cost_figure(mechanism, costs=mechanism.costs(usual_draws(mechanism), tight=False))
-    return replace(found, caption="Quick upper bounds. The figures themselves follow in a moment.")
+    found = possible_cost(mechanism, lambda: mechanism.costs(usual_draws(mechanism), tight=False))
+    quick = "Quick upper bounds. The figures themselves follow in a moment."
+    return replace(found, caption=quick) if found.panels else found
 
 
 def _as_json(made: Figure) -> dict[str, Any]:
     """A figure as a page draws it: with the style sheet's colours, as wide as its place."""
-    (spec,) = made.specs()
     return {
         "name": made.name,
         "title": made.title,
         "caption": made.caption,
         "words": made.alt,
-        "spec": {**spec, "config": theme.config(theme.PAGE)},
+        "specs": [{**spec, "config": theme.config(theme.PAGE)} for spec in made.specs()],
         "header": list(made.header),
         "rows": [list(row) for row in made.rows],
     }
@@ -74,6 +82,12 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         ("KL from the original", f"{ours['kl']:.4g}", f"Laplace mechanism: {theirs['kl']:.4g}"),
         ("total variation", f"{ours['tv']:.4g}", f"Laplace mechanism: {theirs['tv']:.4g}"),
     ]
+    if ours.get("correlation_loss") is not None and theirs.get("correlation_loss") is not None:
+        changes = (f"{each['correlation_loss']:.4g}" for each in (ours, theirs))
+        found.append(("largest change of a correlation", next(changes), f"Laplace mechanism: {next(changes)}"))
+    for name, own in ours.get("columns", {}).items():
+        laplace = f"Laplace mechanism: {theirs['columns'][name]['kl']:.4g}"
+        found.append((f"KL of {visible(name)!r} alone", f"{own['kl']:.4g}", laplace))
     if isinstance(mechanism, FixedNoise) and mechanism.measured is not None:
         found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
     every = "draw" if mechanism.draws == 1 else "draws"
@@ -84,14 +98,16 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
 
 def command(counted: Counted, asked: Asked) -> str:
     """The command that makes the same mechanism; options that say what it takes anyway are left out."""
-    axis = counted.axis
-    words = ["equinoise", "optimize", counted.source, "--column", axis.name]
-    if counted.public_bounds:
-        words += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
-    plain, usual = Asked(asked.epsilon), Counted((), True, "")
+    words = ["equinoise", "optimize", counted.source]
+    axes = counted.chosen(asked.columns)
+    words += [word for axis in axes for word in ("--column", axis.name)]
+    for axis in axes:
+        if axis.name in counted.public:
+            words += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
+    plain = Asked(asked.epsilon)
     words += ["--epsilon", shown(asked.epsilon)]
     words += _differing(asked, plain, ("guarantee", "bins", "scales", "draws", "delta"))
-    words += _differing(counted, usual, ("missing", "outside", "engine", "engine_address"))
+    words += _differing(counted, Counted, ("missing", "outside", "engine", "engine_address"))
     return quoted([*words, "--out", "mechanism.eq"])
 
 

@@ -10,10 +10,10 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.comparison import Comparison
-from equinoise.errors import at_most
+from equinoise.errors import at_most, listed
 from equinoise.figures.cost import how_composed
 from equinoise.mechanism import SECRET_SIZE, Mechanism
-from equinoise.methods import NOT_PRIVATE, PROMISES, Row
+from equinoise.methods import LOCAL_ROWS, NOT_PRIVATE, PROMISES, Row
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import METRIC_NAMES, SECRET
 
@@ -26,22 +26,24 @@ COMPARED = {
     "jaccard": "Jac-\ncard",
     "cosine": "cosine",
     "wasserstein": "Wasser-\nstein",
+    "correlation_loss": "corre-\nlation",
 }
 """The metrics' names where there is little room."""
 
 
-DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein")
+DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein", "correlation_loss")
 """What is left out first where a terminal is narrow."""
 
 
 def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list[str]]:
     """The table with as many metrics as the terminal has room for, and those that are left out."""
+    known = comparison.rows[0].metrics
     for many in range(len(DISPENSABLE) + 1):
         left_out = DISPENSABLE[:many]
-        table = comparison_table(comparison, [name for name in COMPARED if name not in left_out])
+        table = comparison_table(comparison, [name for name in COMPARED if name in known and name not in left_out])
         if console.measure(table, options=console.options.update(width=1000)).maximum <= console.width:
             break
-    return table, [METRIC_NAMES[name] for name in COMPARED if name in left_out]
+    return table, [METRIC_NAMES[name] for name in COMPARED if name in known and name in left_out]
 
 
 def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
@@ -67,7 +69,9 @@ def _promised(row: Row) -> str:
     return "none" if row.promised is None else at_most(row.promised)
 
 
-def _brief(name: str, value: float) -> str:
+def _brief(name: str, value: float | None) -> str:
+    if value is None:  # a correlation of a column that is constant
+        return "-"
     if name in {"jaccard", "cosine"}:
         return f"{value:.{2 if name == 'jaccard' else 3}f}"
     if 0 < abs(value) < 0.001:
@@ -78,10 +82,12 @@ def _brief(name: str, value: float) -> str:
 def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     """The table, what each method promises, and how to read it."""
     console = screen()
+    columns = len(comparison.grid.axes)
+    shares = f"{listed(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
     console.print(
-        f"{comparison.people:,} people, column {comparison.column!r}, {comparison.histogram.grid.cells:,} cells. "
-        "Distances from the original; 'protected' are the people whose own loss of one draw is within epsilon. All "
-        f"promises are with delta = 0, and {SECRET_SIZE}.\n"
+        f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells. Distances from the "
+        f"original; {shares}'protected' are the people whose own loss of one draw is within epsilon. All promises "
+        f"are with delta = 0, and {SECRET_SIZE}.\n"
     )
     table, left_out = fitting_table(comparison, console)
     console.print(table)

@@ -4,6 +4,8 @@ const $ = (id) => document.getElementById(id);
 const tab = crypto.randomUUID(); // the server keeps a process for every tab
 const FIGURES = ["distribution", "noise", "losses", "cost"];
 const NARROW = 420; // pixels, below which a legend needs two lines
+const NARROWEST = 310; // and below which it needs a line for each
+const QUICK = 5000; // cells of several columns that are worked out in a second or two
 const QUIET = 120; // milliseconds without a change before anything is asked for
 
 let asking = null; // what is under way, to be dropped when settings move again
@@ -18,6 +20,7 @@ const figures = new Map(); // what is drawn
 function settings() {
   const guarantee = document.querySelector("input[name=guarantee]:checked").value;
   return {
+    columns: [...document.querySelectorAll("input[name=column]:checked")].map((box) => Number(box.value)),
     epsilon: $("epsilon").valueAsNumber,
     bins: Number($("bins").value),
     scales: guarantee === "worst-case" ? "wide" : $("scales").value,
@@ -27,7 +30,18 @@ function settings() {
   };
 }
 
+// The tiers that take one column cannot be had for several.
+function limitTiers() {
+  const several = document.querySelectorAll("input[name=column]:checked").length > 1;
+  for (const tier of document.querySelectorAll("input[name=guarantee]")) {
+    tier.disabled = several && tier.value !== "fixed-noise";
+    if (tier.checked && tier.disabled) document.querySelector("input[value=fixed-noise]").checked = true;
+  }
+  $("one-column").hidden = !several;
+}
+
 function changed() {
+  limitTiers();
   const now = settings();
   const several = now.draws > 1;
   $("scales").disabled = now.guarantee === "worst-case";
@@ -42,6 +56,8 @@ function changed() {
   const empty = Object.entries(now).find(([, value]) => Number.isNaN(value));
   if (empty) {
     refuse(`Give a number for ${empty[0]}.`);
+  } else if (now.columns.length === 0) {
+    refuse("Choose a column.");
   } else if (now.guarantee === "end-to-end") {
     $("results").setAttribute("aria-busy", "true");
     $("promise").textContent = "Nothing is promised yet. What stands below is of the settings before.";
@@ -162,14 +178,30 @@ async function showFigure(figure) {
   const details = place.querySelector("details");
   details.ontoggle = () => details.open && details.lastChild.replaceChildren(table(figure));
   if (details.open) details.ontoggle();
+  details.hidden = figure.rows.length === 0;
   figure.narrow = chart.clientWidth < NARROW;
-  figure.spec.config.legend.columns = figure.narrow ? 2 : 0;
-  const drawn = await window.vegaEmbed(chart, figure.spec, {
-    mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
-  });
-  if (views.has(figure.name)) views.get(figure.name).finalize();
+  const places = panels(place, chart, figure.specs.length);
+  const drawn = [];
+  for (const [number, spec] of figure.specs.entries()) {
+    const wide = places[number].clientWidth;
+    spec.config.legend.columns = wide < NARROWEST ? 1 : wide < NARROW ? 2 : 0;
+    drawn.push(await window.vegaEmbed(places[number], spec, {
+      mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
+    }));
+  }
+  for (const view of views.get(figure.name) || []) view.finalize();
   views.set(figure.name, drawn);
   figures.set(figure.name, figure);
+}
+
+// A place for each chart of a figure. Those there are stay, so that nothing jumps when a chart is drawn again.
+function panels(place, chart, many) {
+  place.classList.toggle("wide", many > 1);
+  chart.classList.toggle("several", many > 1);
+  chart.classList.toggle("none", many === 0);
+  while (chart.children.length > many) chart.lastChild.remove();
+  while (chart.children.length < many) chart.append(make("div", ""));
+  return [...chart.children];
 }
 
 // Charts follow the width of their place by themselves; their legends must be told.
@@ -240,6 +272,16 @@ function syncSlider(event) {
   $("slider").setAttribute("aria-valuetext", $("epsilon").value);
 }
 
+const bounds = ({ low, high, public_bounds }) => `between ${low} and ${high}${public_bounds ? "" : " (read off the data)"}`;
+
+function columnChoice(column, number) {
+  const box = make("input", "");
+  Object.assign(box, { type: "checkbox", name: "column", value: number, checked: true });
+  const choice = make("label", [box, make("span", [make("b", column.label), bounds(column)])]);
+  choice.className = "choice";
+  return choice;
+}
+
 async function begin() {
   const box = make("div", "");
   box.id = "tip";
@@ -247,16 +289,21 @@ async function begin() {
   document.body.append(box);
   $("figures").replaceChildren(...FIGURES.map(figurePlace));
   const facts = await (await fetch("facts")).json();
-  document.title = `${facts.column}: Equinoise`;
-  $("column").textContent = `“${facts.column}”`;
-  const bounds = `between ${facts.low} and ${facts.high}${facts.public_bounds ? "" : " (read off the data)"}`;
-  $("source").textContent = `${facts.people.toLocaleString("en")} people ${bounds}, from ${facts.source}`;
+  const names = facts.columns.map(({ label }) => label);
+  document.title = `${names.join(", ")}: Equinoise`;
+  $("column").textContent = new Intl.ListFormat("en-GB").format(names.map((name) => `“${name}”`));
+  const people = `${facts.people.toLocaleString("en")} people`;
+  $("source").textContent =
+    names.length > 1 ? `${people}, from ${facts.source}` : `${people} ${bounds(facts.columns[0])}, from ${facts.source}`;
+  $("columns").append(...facts.columns.map(columnChoice));
+  $("columns").hidden = names.length === 1;
   $("warnings").replaceChildren(...facts.warnings.map((words) => make("li", words)));
   $("warnings").hidden = facts.warnings.length === 0;
-  const usual = facts.bins.includes(101) ? 101 : facts.bins[0];
+  const quick = facts.bins.filter((number) => (names.length > 1 ? number <= 26 && number ** names.length <= QUICK : number === 101));
+  const usual = quick.at(-1) || facts.bins[0];
   $("bins").replaceChildren(...facts.bins.map((number) => new Option(number, number, number === usual, number === usual)));
   $("scales").replaceChildren(...facts.scales.map((name) => new Option(name, name)));
-  $("name").value = `${facts.column.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "column"}.eq`;
+  $("name").value = `${names.join("-").replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "column"}.eq`;
   $("settings").addEventListener("input", (event) => {
     syncSlider(event);
     changed();
