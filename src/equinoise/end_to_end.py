@@ -197,7 +197,7 @@ def certified(solution: Solution) -> bool:
 def output_of(solution: Solution) -> Output:
     """The exact distribution of one draw, in Python's whole numbers."""
     made = FixedNoise.unchecked(solution)
-    many = (made.people[made.owners] * made.times).tolist()
+    many = made.members.rows.tolist()
     half = (len(made.factors) + 1) // 2
     left, right = (_products(factors, len(many)) for factors in (made.factors[:half], made.factors[half:]))
     sums = np.zeros((left.shape[1], right.shape[1]), dtype=object)

@@ -11,6 +11,7 @@ from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_o
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game.condition import Condition
+from equinoise.mechanism import Mechanism
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
 
@@ -68,12 +69,12 @@ def procedure_of(mechanism: FixedNoise) -> Procedure:
     return Procedure(**{name: settings[name] for name in names})
 
 
-def gives(solution: Solution, mechanism: FixedNoise) -> bool:
+def gives(solution: Solution, mechanism: Mechanism) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
     found = FixedNoise.unchecked(solution)
-    names = ("scale_indices", "people", "begins", "cells", "times")
     return (
         found.scales == mechanism.scales
-        and all(np.array_equal(getattr(found, name), getattr(mechanism, name)) for name in names)
+        and found.members.same(mechanism.members)
+        and np.array_equal(found.scale_indices, mechanism.scale_indices)
         and all(map(np.array_equal, found.factors, mechanism.factors))
     )

@@ -17,7 +17,6 @@ from equinoise.figures.cost import usual_draws
 from equinoise.figures.distribution import distribution
 from equinoise.figures.losses import losses
 from equinoise.figures.noise import noise
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.report.content import private_page
 from equinoise.report.write import checked
@@ -44,7 +43,7 @@ def cost(mechanism: Mechanism) -> dict[str, Any]:
 
 def quick_cost(mechanism: Mechanism) -> Figure:
     """The same at once where it takes a second, by upper bounds that are not tight."""
-    if not isinstance(mechanism, FixedNoise) or mechanism.measured is not None:
+    if not mechanism.costs_differ:
         return cost_figure(mechanism)
     found = cost_figure(mechanism, costs=mechanism.costs(usual_draws(mechanism), tight=False))
     return replace(found, caption="Quick upper bounds. The figures themselves follow in a moment.")
@@ -74,7 +73,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         ("KL from the original", f"{ours['kl']:.4g}", f"Laplace mechanism: {theirs['kl']:.4g}"),
         ("total variation", f"{ours['tv']:.4g}", f"Laplace mechanism: {theirs['tv']:.4g}"),
     ]
-    if isinstance(mechanism, FixedNoise) and mechanism.measured is not None:
+    if mechanism.measured is not None:
         found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
     every = "draw" if mechanism.draws == 1 else "draws"
     cost = at_most(mechanism.cost(mechanism.draws))
