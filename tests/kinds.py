@@ -19,14 +19,19 @@ SETTINGS = {
     "worst-case": {"epsilon": 1, "bounds": (0, 100), "bins": 21, "guarantee": "worst-case", "draws": 3},
     "two": {"epsilon": 2, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "restarts": 1},
     "three": {"epsilon": 2, "column": list("abc"), "bounds": dict.fromkeys("abc", (0, 100)), "bins": 6, "restarts": 1},
-}
+    "rows": {"epsilon": 4, "column": "a", "unit": "who", "draws": 2, **ONE},
+    "rows of two": {"epsilon": 6, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "unit": "who",
+                    "restarts": 1},
+}  # fmt: skip
 KINDS = tuple(SETTINGS)
 
 
 def columns(people):
-    """The same people with four columns, one of them with a name that is hard to bear."""
+    """These numbers in four columns, one of them with a name that is hard to bear; every third row is a second one of
+    the person before, as far as ``who`` is asked."""
     rest = {"b": people[::-1], "c": np.roll(people, 3), EVIL: np.roll(people, 7)}
-    return pl.DataFrame({"a": people, **rest})
+    who = [f"p{i - (i % 3 == 1)}" for i in range(len(people))]
+    return pl.DataFrame({"a": people, **rest, "who": who})
 
 
 @cache
