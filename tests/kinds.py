@@ -27,11 +27,9 @@ KINDS = tuple(SETTINGS)
 
 
 def columns(people):
-    """These numbers in four columns, one of them with a name that is hard to bear; every third row is a second one of
-    the person before, as far as ``who`` is asked."""
+    """The same people with four columns, one of them with a name that is hard to bear."""
     rest = {"b": people[::-1], "c": np.roll(people, 3), EVIL: np.roll(people, 7)}
-    who = [f"p{i - (i % 3 == 1)}" for i in range(len(people))]
-    return pl.DataFrame({"a": people, **rest, "who": who})
+    return pl.DataFrame({"a": people, **rest})
 
 
 @cache
@@ -43,4 +41,7 @@ def mechanism(kind):
 def make(kind, people):
     """A mechanism of this kind for other people."""
     settings = SETTINGS[kind]
-    return equinoise.optimize(columns(people) if "column" in settings else people, **settings)
+    data = columns(people) if "column" in settings else people
+    if "unit" in settings:  # every third row is a second one of the person before
+        data = data.with_columns(who=pl.Series([f"p{i - (i % 3 == 1)}" for i in range(len(people))]))
+    return equinoise.optimize(data, **settings)
