@@ -99,6 +99,10 @@ class ProfileWeights(Mechanism):
 
     @cached_property
     def _sums(self) -> Floats:
+        return self._added_up()
+
+    def _added_up(self) -> Floats:
+        """S over all cells: everyone's weights."""
         sums = np.zeros(self.grid.cells)
         for groups, rows in self.laid_out():
             sums += self.people[groups].astype(np.float64) @ rows
