@@ -99,12 +99,7 @@ class FixedNoise(ProfileWeights):
             "bags": [[list(entry) for entry in bag] for bag in self.bags],
             "scale_indices": self.scale_indices.tolist(),
             "people": self.people.tolist(),
-            **self._conditions(),
         }
-
-    def _conditions(self) -> dict[str, Any]:
-        measured = None if self.measured is None else vars(self.measured)
-        return {"delta": self.delta, "order": self.order, "measured": measured}
 
     def game(self, epsilon: float | None = None) -> Game:
         """The game with these people, noise, scales and utility, at this epsilon of one draw or another one."""
@@ -206,9 +201,6 @@ class FixedNoise(ProfileWeights):
 
         return of_mechanism(self, progress)
 
-    def _asked(self) -> dict[str, Any]:
-        return {**super()._asked(), **self._conditions()}
-
     def _shown(self) -> dict[str, Any]:
         groups = zip(self.bags, self.scale_indices.tolist(), self.people.tolist(), strict=True)
         return {
@@ -221,7 +213,3 @@ class FixedNoise(ProfileWeights):
             ],
             "weights": [rows.tolist() for rows in self.factors],
         }
-
-    def summary(self) -> dict[str, Any]:
-        """What was reached and at what cost, without the mechanism itself."""
-        return {**super().summary(), "rows": self.total_rows}

@@ -102,16 +102,9 @@ class Mechanism(Quantities):
             raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
-        shared = {
-            "tier": self.tier,
-            "axes": [axis.to_json() for axis in self.grid.axes],
-            "epsilon": self.epsilon,
-            "draws": self.draws,
-            "budget": None if self.budget is None else vars(self.budget),
-            "settings": self.settings,
-            "solver": self.solver,
-        }
-        return json.dumps({**shared, **self._own()}, sort_keys=True, allow_nan=False)
+        shared = {"tier": self.tier, "axes": [axis.to_json() for axis in self.grid.axes], **self._asked()}
+        told = {"settings": self.settings, "solver": self.solver}
+        return json.dumps({**shared, **told, **self._own()}, sort_keys=True, allow_nan=False)
 
     @abstractmethod
     def _own(self) -> dict[str, Any]:
@@ -135,8 +128,10 @@ class Mechanism(Quantities):
         return (self._values(drawn) for drawn in self._draw(int(n), source))
 
     def _values(self, drawn: Ints) -> Floats:
-        """Drawn cells in data units."""
-        return self.released_values[drawn]
+        """Drawn cells of one column, or rows of bins of several, in data units."""
+        if drawn.ndim == 1:
+            return self.released_values[drawn]
+        return np.stack([axis.midpoints()[drawn[:, d]] for d, axis in enumerate(self.grid.axes)], axis=1)
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -170,6 +165,7 @@ class Mechanism(Quantities):
         return {
             "tier": self.tier,
             "people": self.total_people,
+            "rows": self.total_rows,
             "cells": self.grid.cells,
             "protected": self.protected,
             **self._asked(),
@@ -183,8 +179,9 @@ class Mechanism(Quantities):
 
     def _asked(self) -> dict[str, Any]:
         """What was asked for, as JSON shows it."""
-        budget = None if self.budget is None else vars(self.budget)
-        return {"epsilon": self.epsilon, "draws": self.draws, "budget": budget}
+        parts = {"budget": self.budget, "measured": self.measured}
+        told = {name: None if part is None else vars(part) for name, part in parts.items()}
+        return {"epsilon": self.epsilon, "delta": self.delta, "order": self.order, "draws": self.draws, **told}
 
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""

@@ -53,7 +53,11 @@ def read_saved(path: Path) -> Mechanism:
         "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
         "epsilon": document.epsilon,
         "draws": document.draws,
+        "delta": document.delta,
+        "order": document.order,
         "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
+        "measured": None if document.measured is None else Measured(**document.measured.model_dump()),
+        "solver": document.solver.model_dump(),
         "settings": document.settings.model_dump(exclude_unset=True),
         "ledger": Ledger(document.draws, saved.digest, saved.place),
     }
@@ -74,10 +78,6 @@ def _fixed_noise(document: ProfileDocument, weights: Ints, shared: dict[str, Any
         cells=entries[:, 0],
         times=entries[:, 1],
         factors=tuple(np.split(weights, np.cumsum(bins)[:-1], axis=1)),
-        delta=document.delta,
-        order=document.order,
-        measured=None if document.measured is None else Measured(**document.measured.model_dump()),
-        solver=document.solver.model_dump(),
         **shared,
     )
 
@@ -89,6 +89,5 @@ def _worst_case(document: WorstCaseDocument, shared: dict[str, Any]) -> WorstCas
         rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
         weights=tuple(document.weights),
         base=None if document.base is None else tuple(document.base),
-        solver=document.solver.model_dump(),
         **shared,
     )

@@ -85,6 +85,6 @@ def check_players(players: Players, least: int = 2, *, units: bool = False) -> N
     if len(players.occupied) == 1:
         name = has.rsplit(" ", 1)[0].replace("Column", "column")
         raise BadInput(
-            f"All {players.total_rows:,} values of {name} fall in one bin: there is no distribution to release. If they are not "
-            "all equal, use narrower bounds or more bins."
+            f"All {players.total_rows:,} values of {name} fall in one bin: there is no distribution to release. If "
+            "they are not all equal, use narrower bounds or more bins."
         )

@@ -80,11 +80,6 @@ class ProfileWeights(Mechanism):
         rows = draw_rows(self.members.rows, self.factors, self.totals, n, source)
         return rows if len(self.factors) > 1 else (bins[:, 0] for bins in rows)
 
-    def _values(self, drawn: Ints) -> Floats:
-        if len(self.factors) == 1:
-            return self.grid.axis.midpoints()[drawn]
-        return np.stack([axis.midpoints()[drawn[:, d]] for d, axis in enumerate(self.grid.axes)], axis=1)
-
     @cached_property
     def _certificate(self) -> Certificate:
         return certify(
@@ -110,12 +105,9 @@ class ProfileWeights(Mechanism):
 
     @cached_property
     def _losses(self) -> Floats:
+        """All rows of a person are removed."""
         parts, sizes = self.laid_out(), self.members.sizes
         return np.concatenate([losses(rows, self._sums, self.total_rows, sizes[groups]) for groups, rows in parts])
-
-    def losses(self) -> Floats:
-        """Loss of one draw for a person of each group, all of whose rows are removed."""
-        return self._losses
 
     @cached_property
     def protected(self) -> int:

@@ -99,9 +99,14 @@ class Quantities(Shown):
     def output(self) -> Floats:
         """q: the distribution of one draw over the cells."""
 
-    @abstractmethod
     def losses(self) -> Floats:
         """Loss of one draw for a person of each group."""
+        return self._losses
+
+    @cached_property
+    @abstractmethod
+    def _losses(self) -> Floats:
+        """Worked out once."""
 
     @property
     @abstractmethod

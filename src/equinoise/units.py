@@ -18,7 +18,7 @@ def bag_of_each(units: Ints, cells: Ints, times: Ints) -> tuple[tuple[Bag, ...],
     """
     order = np.lexsort((cells, units))
     units, pairs = units[order], np.stack([cells[order], times[order]], axis=1)
-    begins = np.flatnonzero(np.diff(units, prepend=units[0] - 1)) if len(units) else np.empty(0, dtype=np.int64)
+    begins = np.unique(units, return_index=True)[1]
     lengths = np.diff(begins, append=len(units))
     found: list[Bag] = []
     which = np.zeros(len(begins), dtype=np.int64)
@@ -40,13 +40,8 @@ def middle_rows(units: Ints, cells: Ints, times: Ints) -> Ints:
     A rule that no order of the file and no other person has a say in.
     """
     order = np.lexsort((cells, units))
-    units, cells, times = units[order], cells[order], times[order]
-    last = np.append(units[1:] != units[:-1], True) if len(units) else np.empty(0, dtype=bool)
-    person = np.cumsum(np.append([0], last[:-1])) if len(units) else np.empty(0, dtype=np.int64)
-    running = np.cumsum(times)
-    before = np.append([0], running[last][:-1]) if len(units) else np.empty(0, dtype=np.int64)
-    total = running[last] - before
-    middle = (total + 1) // 2
-    reached = running - before[person] >= middle[person]
-    first = reached & ~np.append([False], reached[:-1] & ~last[:-1])
-    return np.asarray(cells[first])
+    cells, times = cells[order], times[order]
+    first = np.unique(units[order], return_index=True)[1]
+    ends = np.cumsum(times)
+    middle = ends[first] - times[first] + (np.add.reduceat(times, first) + 1) // 2
+    return np.asarray(cells[np.searchsorted(ends, middle)])

@@ -187,10 +187,6 @@ class WorstCase(Mechanism):
         q[self._first : self._first + len(self.weights)] = [weight / total for weight in self.weights]
         return q
 
-    def losses(self) -> Floats:
-        """Loss of one draw for a person of each occupied cell, the weights worked out again without them."""
-        return self._losses
-
     @property
     def losses_by_theorem(self) -> bool:
         """Whether working losses out would take too long, or is impossible: then they are epsilon for everyone."""
@@ -199,6 +195,7 @@ class WorstCase(Mechanism):
 
     @cached_property
     def _losses(self) -> Floats:
+        """The weights are worked out again without a person of each occupied cell."""
         if self.losses_by_theorem:
             return np.full(np.count_nonzero(self.counts), self.epsilon)
         whole = np.array([weight / sum(self.weights) for weight in self.weights])
