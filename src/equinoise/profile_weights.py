@@ -88,8 +88,7 @@ class ProfileWeights(Mechanism):
         )  # fmt: skip
 
     @cached_property
-    def output(self) -> Floats:
-        """q: the distribution of one draw over the cells."""
+    def _output(self) -> Floats:
         return self._sums / (float(self.total_rows) * self.weight_total)
 
     @cached_property
@@ -122,7 +121,7 @@ class ProfileWeights(Mechanism):
     @property
     def loss_basis(self) -> str:
         """What losses hold fixed."""
-        return "everyone else's noise fixed"
+        return "everyone else's noise is held fixed"
 
     @property
     def weights_as_named(self) -> bool:

@@ -94,14 +94,19 @@ class Quantities(Shown):
     def members(self) -> Players:
         """Groups of interchangeable people, by the cells of their rows; several groups may have the same cells."""
 
-    @cached_property
-    @abstractmethod
+    @property
     def output(self) -> Floats:
         """q: the distribution of one draw over the cells."""
+        return self._output.copy()  # what is kept cannot be changed from outside
+
+    @cached_property
+    @abstractmethod
+    def _output(self) -> Floats:
+        """Worked out once."""
 
     def losses(self) -> Floats:
         """Loss of one draw for a person of each group."""
-        return self._losses
+        return self._losses.copy()
 
     @cached_property
     @abstractmethod
@@ -191,7 +196,7 @@ class Quantities(Shown):
         """Rows per cell: people, where everyone has one."""
         return self.members.histogram.counts
 
-    @cached_property
+    @property
     def original(self) -> Floats:
         """p: the distribution of the rows over the cells."""
         return self.histogram / self.total_rows

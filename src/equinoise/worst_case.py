@@ -181,8 +181,7 @@ class WorstCase(Mechanism):
         return Players.in_cells(self.grid, occupied + self._first, self.counts[occupied])
 
     @cached_property
-    def output(self) -> Floats:
-        """q: the distribution of one draw over the cells."""
+    def _output(self) -> Floats:
         q, total = np.zeros(self.grid.cells), sum(self.weights)
         q[self._first : self._first + len(self.weights)] = [weight / total for weight in self.weights]
         return q
@@ -213,7 +212,8 @@ class WorstCase(Mechanism):
     @property
     def loss_basis(self) -> str:
         """What losses work out again, if they do."""
-        return "by the theorem and not worked out" if self.losses_by_theorem else "the weights worked out again"
+        again = "the weights are worked out again without that person"
+        return "by the theorem, and not worked out" if self.losses_by_theorem else again
 
     def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
         """KL from the original by the public rule of another epsilon; None where there is none."""

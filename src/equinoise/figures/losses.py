@@ -62,7 +62,8 @@ def _caption(mechanism: Mechanism) -> str:
     what = f"The dashed line is what nobody may exceed, {at_most(line)}." if line is not None else (
         "What is bounded here is not the loss itself, so there is no line."
     )  # fmt: skip
-    return f"How much one person's presence can show in one draw, {mechanism.loss_basis}. {what}"
+    basis = mechanism.loss_basis
+    return f"How much one person's presence can show in one draw. {basis[0].upper()}{basis[1:]}. {what}"
 
 
 def _points(points: list[dict[str, Any]], name: str, line: float | None, number: int) -> Any:

@@ -14,6 +14,7 @@ from equinoise.mechanism import Mechanism
 from equinoise.report.left_out import WHY, left_out
 from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.report.settings import asked, cannot_say, command, versions
+from equinoise.solving_again import why_not_measured
 from equinoise.terminal import METRIC_NAMES, certified, solved
 
 SHORT = {
@@ -86,9 +87,8 @@ def _end_to_end(mechanism: Mechanism) -> str:
     if mechanism.measured is not None:
         return f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {ask} measures it again."
     larger = "With the noise worked out again without each person, losses can be larger"
-    if not mechanism.settings.get("public_bounds"):
-        return f"{larger}; for this kind of mechanism they are not measured."
-    return f"{larger}: measure them with {ask}."
+    reason = why_not_measured(mechanism)
+    return f"{larger}: measure them with {ask}." if reason is None else f"{larger}. {reason}"
 
 
 def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:

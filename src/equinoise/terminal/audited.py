@@ -63,8 +63,7 @@ def _cells(found: Audit) -> Table:
         cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
     table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
     measured = found.end_to_end
-    loss = f"worst loss, {m.loss_basis}"
-    for name in ("cell", "from", "to", "people", "average scale", loss, *(["end to end"] if measured else [])):
+    for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
     for number, row in enumerate(cells):
         again = [f"{measured.losses[number]:.4g}"] if measured else []
@@ -79,7 +78,7 @@ def _show_costs(console: Console, found: Audit) -> None:
     """What one draw costs anyone, what was released, and what all draws cost together."""
     m = found.mechanism
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
-    console.print(f"Losses of one draw, {m.loss_basis}: {shares} ({_to_stay(m)}).")
+    console.print(f"Losses of one draw ({m.loss_basis}): {shares} ({_to_stay(m)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
         + (f" and {m.declared(found.spent)}." if found.spent else ".")
@@ -139,7 +138,7 @@ def show_losses(found: RowLosses) -> None:
         ends = _side(row["from"]), _side(row["to"])
         table.add_row(str(row["cell"]), *ends, f"{row['people']:,}", *scale, f"{row['loss']:.4g}")
     console.print(table)
-    console.print(f"Worst loss of one draw, {m.loss_basis}: {at_most(float(groups.losses.max()))}.")
+    console.print(f"Worst loss of one draw ({m.loss_basis}): {at_most(float(groups.losses.max()))}.")
     names = f"column{'s' * (len(found.columns) > 1)} {listed(map(repr, found.columns))}"
     missing = f" {found.left_out:,} of them were left out as missing and have none." if found.left_out else ""
     console.print(f"{found.rows:,} rows, with the new {names}, are in {found.out} (only you can read it).{missing}")
