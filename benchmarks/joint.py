@@ -9,7 +9,7 @@ import time
 
 from equinoise.counting import count_jointly, open_rows
 from equinoise.fixed_noise import FixedNoise
-from equinoise.game import Game, Players
+from equinoise.game import Game
 from equinoise.grid import Axis
 from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.metrics import joint_metrics
@@ -32,8 +32,8 @@ def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
     found = count_jointly(open_rows(players(*columns) if rows is None else rows, list(columns)), axes)
     offered = joint_scales(scales, found.grid, epsilon, per_axis=per_axis)
-    kernel = make_joint_kernel("laplace", offered, found.grid.shape, found.bins)
-    return Game(Players.in_cells(found.grid, found.cells, found.counts), kernel, epsilon, utility)
+    kernel = make_joint_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
+    return Game(found, kernel, epsilon, utility)
 
 
 def main():

@@ -19,7 +19,10 @@ SETTINGS = {
     "worst-case": {"epsilon": 1, "bounds": (0, 100), "bins": 21, "guarantee": "worst-case", "draws": 3},
     "two": {"epsilon": 2, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "restarts": 1},
     "three": {"epsilon": 2, "column": list("abc"), "bounds": dict.fromkeys("abc", (0, 100)), "bins": 6, "restarts": 1},
-}
+    "rows": {"epsilon": 4, "column": "a", "unit": "who", "draws": 2, **ONE},
+    "rows of two": {"epsilon": 6, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "unit": "who",
+                    "restarts": 1},
+}  # fmt: skip
 KINDS = tuple(SETTINGS)
 
 
@@ -38,4 +41,7 @@ def mechanism(kind):
 def make(kind, people):
     """A mechanism of this kind for other people."""
     settings = SETTINGS[kind]
-    return equinoise.optimize(columns(people) if "column" in settings else people, **settings)
+    data = columns(people) if "column" in settings else people
+    if "unit" in settings:  # every third row is a second one of the person before
+        data = data.with_columns(who=pl.Series([f"p{i - (i % 3 == 1)}" for i in range(len(people))]))
+    return equinoise.optimize(data, **settings)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equinoise.accounting import Accountant, bounded_range_cost
 from equinoise.composition import _Draw, _tilted_sums, composed
-from equinoise.mechanism import LEAST_COST_DELTA
+from equinoise.quantities import LEAST_COST_DELTA
 
 DELTAS = [LEAST_COST_DELTA, 1e-14, 3e-13, 1e-12, 1e-9, 1e-6, 1e-3, 0.1]
 

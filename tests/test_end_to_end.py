@@ -193,7 +193,7 @@ def test_other_conditions_are_measured_as_they_are(asked, kind):
     """With one scale for everyone nothing is chosen again, so that end to end is as with fixed noise."""
     scales = {"a": [60.0], "b": [6.0]} if kind in people.SEVERAL_COLUMNS else [60.0]
     made = people.make(kind, rows=60, epsilon=0.5, bins=17, scales=scales, **asked)
-    condition = Condition(0.5, made.sizes, made.total_rows, made.delta, made.order)
+    condition = Condition(0.5, made.members.sizes, made.total_rows, made.delta, made.order)
     rows = people.laid_out(made).astype(float)
     expected = condition.divergences(rows, made.people @ rows, np.arange(len(rows)))
     found = of_mechanism(made)

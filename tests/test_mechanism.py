@@ -66,7 +66,7 @@ def test_everyone_is_protected_and_certified(each):
     assert 0 < each.worst_loss <= 1
     assert each.histogram.sum() == each.total_rows == counted.ROWS
     assert each.output.sum() == pytest.approx(1)
-    assert (each.total_people < each.total_rows) == (not each.single)
+    assert (each.total_people < each.total_rows) == (not each.members.single)
 
 
 def test_losses_and_output_are_those_of_rows_laid_out(each):
@@ -75,7 +75,7 @@ def test_losses_and_output_are_those_of_rows_laid_out(each):
     np.testing.assert_allclose(each.output, everyone / everyone.sum())
     np.testing.assert_allclose(each.losses(), counted.plain_losses(each), rtol=1e-9)
     assert np.concatenate([rows for _, rows in each.laid_out(object)]).tolist() == rows.tolist()
-    plain = Accountant(each.people, rows, each.sizes)
+    plain = Accountant(each.people, rows, each.members.sizes)
     assert each.costs([7], 1e-6)[0]["worst"] == plain.worst(7, 1e-6)
 
 

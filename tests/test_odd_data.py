@@ -129,7 +129,7 @@ def test_what_is_masked_is_missing():
     with pytest.raises(BadInput, match="must hold numbers"):
         counted(np.ma.array(["a"], mask=[False]), None)
     two = open_rows(np.ma.array([[1, 2], [3, 4]], mask=[[0, 0], [0, 1]]), ["x", "y"])
-    assert count_jointly(two, (AXIS, replace(AXIS, name="y")), missing="drop").people == 1
+    assert count_jointly(two, (AXIS, replace(AXIS, name="y")), missing="drop").total_people == 1
 
 
 def test_the_widest_floats_of_numpy_become_the_nearest():
@@ -237,8 +237,8 @@ def test_objects_that_may_be_equal_and_look_different_are_nobodys_names(who, kin
 )
 def test_whole_numbers_and_text_may_come_as_objects(who):
     frame = pd.DataFrame({"x": [1.0, 3.0, 5.0], "who": pd.Series(who, dtype=object)})
-    assert bags(frame).counts.tolist() == [1, 1]
-    assert bags(frame.astype({"who": "category"})).counts.tolist() == [1, 1]
+    assert bags(frame).people.tolist() == [1, 1]
+    assert bags(frame.astype({"who": "category"})).people.tolist() == [1, 1]
 
 
 def test_losses_of_people_named_by_objects(tmp_path):

@@ -134,7 +134,7 @@ def test_floats_name_people_while_they_tell_whole_numbers_apart(tmp_path, names,
         for data, engine in ((frame, None), (frame.to_arrow(), None), (tmp_path / "a.parquet", reader)):
             rows = open_rows(data, "x", engine, keep="who")
             if fine:
-                assert people_by_bag(rows, (AXIS,), missing="refuse", outside="refuse").people == len(names)
+                assert people_by_bag(rows, (AXIS,), missing="refuse", outside="refuse").total_people == len(names)
                 continue
             with pytest.raises(BadInput, match="cannot be the unit: it holds floats such as"):
                 people_by_bag(rows, (AXIS,), missing="refuse", outside="refuse")

@@ -242,7 +242,7 @@ def no_bags(document):
 )
 def test_forged_bags_are_refused(folder, run, change):
     made = equinoise.optimize(VISITS, unit="who", **ASKED)
-    assert not made.single
+    assert not made.members.single
     made.save("a.eq")
     forge(folder / "a.eq", change)
     for command in (("show",), ("sample",), ("cost",)):

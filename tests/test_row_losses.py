@@ -34,7 +34,7 @@ def plain(mechanism, rows):
     waiting = defaultdict(list)
     for group, (cell, people) in enumerate(zip(*mechanism.groups(), strict=True)):
         scale = ()
-        if hasattr(mechanism, "scales"):
+        if mechanism.scales:
             each = mechanism.scales[mechanism.scale_indices[group]]
             scale = tuple(s * (a.padded_high - a.padded_low) for s, a in zip(each, axes, strict=True))
         waiting[int(cell)] += [(*scale, mechanism.losses()[group])] * int(people)

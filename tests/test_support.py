@@ -1,5 +1,6 @@
 """What goes with what: the page is what the code says, and what the code says is what happens."""
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -68,3 +69,36 @@ def test_refusals_do_not_depend_on_whether_anybody_has_two_rows():
             with pytest.raises(equinoise.BadInput, match="solver offers no"):
                 equinoise.optimize(frame, epsilon=2, bins=9, **KINDS["several rows"], **more)
     assert supports("best-response", Request(columns=3, several_rows=True, condition="renyi", utility="tv")) is None
+
+
+FEW = {"a": RANDOM.uniform(0, 100, 24), "b": RANDOM.uniform(0, 60, 24)}
+NOBODY = pl.DataFrame({**FEW, "who": range(24)})
+SOMEBODY = pl.DataFrame({**FEW, "who": [0, 0, *range(2, 24)]})
+SETTINGS = [
+    *({"solver": solver, **SHORT[solver], **ASKED[asked]} for solver in SOLVERS for asked in ASKED),
+    *({"solver": solver, **SHORT[solver], **more} for solver in SOLVERS for more in (
+        {"delta": 0.2}, {"utility": "js", "delta": 1e-3}, {"utility": "tv", "renyi": 2.0}, {"noise": "gaussian"},
+        {"scales": "adaptive", "delta": 1e-3}, {"scales": "paper"}, {"draws": 2}, {"draws": 2, "renyi": 4.0},
+        {"utility": "wasserstein", "draws": 2, "delta": 1e-4},
+    )),
+    *({"unit_rows": "one", **more} for more in ({}, {"guarantee": "worst-case"}, {"guarantee": "end-to-end"})),
+    *({"guarantee": guarantee} for guarantee in ("worst-case", "end-to-end")),
+]  # fmt: skip
+
+
+def outcome(frame, settings):
+    """Whether it is accepted or, word by word, why not; and the kinds of warnings."""
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        try:
+            found = equinoise.optimize(frame, epsilon=8.0, bins=13, **settings).tier
+        except equinoise.BadInput as error:
+            found = str(error)
+    return found, {warning.category for warning in seen}
+
+
+@pytest.mark.parametrize("number", range(len(SETTINGS)))
+@pytest.mark.parametrize("kind", ["several rows", "both"])
+def test_the_same_settings_fare_alike_whether_or_not_anybody_has_two_rows(kind, number):
+    settings = {**KINDS[kind], **SETTINGS[number]}
+    assert outcome(NOBODY, settings) == outcome(SOMEBODY, settings)

@@ -18,7 +18,7 @@ from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Grid
 from equinoise.solvers import Solution
 from equinoise.solvers.many_draws import accountant_of
-from equinoise.units import gather, middle_rows
+from equinoise.units import bag_of_each, middle_rows
 
 AXIS = Axis.padded("x", 0, 1, bins=6, percentile=0.5)
 GRID = Grid((AXIS,))
@@ -36,11 +36,10 @@ def lines_of(people):
 
 @given(people_st)
 def test_bags_count_people_and_rows(people):
-    found = gather(GRID, *lines_of(people))
+    found, which = bag_of_each(*lines_of(people))
     bags = [tuple(sorted((c, rows.count(c)) for c in set(rows))) for rows in people]
-    assert found.bags == tuple(sorted(set(bags)))
-    assert found.counts.tolist() == [bags.count(bag) for bag in found.bags]
-    assert found.people == len(people)
+    assert found == tuple(sorted(set(bags)))
+    assert [found[number] for number in which.tolist()] == bags
 
 
 @given(people_st)
@@ -51,7 +50,7 @@ def test_the_middle_row_is_the_lower_median(people):
 
 def test_nobody_has_no_bags():
     none = np.empty(0, dtype=np.int64)
-    assert gather(GRID, none, none, none).bags == ()
+    assert bag_of_each(none, none, none)[0] == ()
     assert middle_rows(none, none, none).tolist() == []
 
 

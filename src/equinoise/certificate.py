@@ -134,8 +134,8 @@ def certify(
         return verdict(failure)
     total = math.prod(int(total) for total in totals)
     rows = Rows(counts.tolist(), whose.tolist(), often.tolist(), [axis.astype(np.int64) for axis in axes])
-    if rows.in_all > MOST or max(rows.sizes) * total > MOST:
-        return verdict(f"there are too many rows, or the weights of a person add up to more than {MOST}")
+    if rows.in_all > MOST or total > MOST:
+        return verdict(f"there are more rows than {MOST}, or the weights of one add up to more")
     return verdict(_failure(rows, total, bound, epsilon, delta, order))
 
 
@@ -188,7 +188,7 @@ class _Removal:
     """One person taken out: S and their W over the cells, R and their m rows, and T."""
 
     sums: NDArray[Any]
-    row: Whole
+    row: NDArray[Any]
     in_all: int
     gone: int
     total: int
@@ -197,11 +197,13 @@ class _Removal:
 def _failure(rows: Rows, total: int, bound: Fraction, epsilon: float, delta: float, order: float | None) -> str | None:
     """What is wrong for anyone; None if nothing is. Groups of one m come together, so that few limits are kept."""
     sums, now = rows.sums(), 0
-    most = least = np.zeros(len(sums), dtype=np.int64)
-    for group, row in rows.each(sorted(range(len(rows.sizes)), key=rows.sizes.__getitem__)):
+    most = least = np.zeros(len(sums), dtype=object)
+    for group, row in rows.each(sorted(range(len(rows.sizes)), key=rows.sizes.__getitem__), total):
         gone = rows.sizes[group]
         if gone != now:
             now, (most, least) = gone, _limits(sums, rows.in_all, gone, bound)
+            if gone * total <= MOST:  # then W fits in 64 bits, and its limits may
+                most, least = (np.clip(limit, -1, MOST + 1).astype(np.int64) for limit in (most, least))
         over, under = row > most, row < least
         if not over.any() and not under.any():
             continue
@@ -219,16 +221,14 @@ def _failure(rows: Rows, total: int, bound: Fraction, epsilon: float, delta: flo
     return None
 
 
-def _limits(sums: NDArray[Any], in_all: int, gone: int, bound: Fraction) -> tuple[Whole, Whole]:
+def _limits(sums: NDArray[Any], in_all: int, gone: int, bound: Fraction) -> tuple[NDArray[Any], NDArray[Any]]:
     """The largest and the smallest W that the two conditions allow someone with m rows, cell by cell.
 
     They say W <= (R p - (R - m) q) S / (R p) and S - W <= (R - m) p S / (R q); as W is whole, so may the right sides
-    be, rounded down. No W is above 2^62.
+    be, rounded down.
     """
     p, q, rest = bound.numerator, bound.denominator, in_all - gone
-    most = sums * (in_all * p - rest * q) // (in_all * p)
-    least = sums - sums * (rest * p) // (in_all * q)
-    return np.minimum(most, MOST).astype(np.int64), np.clip(least, 0, MOST + 1).astype(np.int64)
+    return sums * (in_all * p - rest * q) // (in_all * p), sums - sums * (rest * p) // (in_all * q)
 
 
 def _approximate(

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST = 2**62
-"""Neither the rows of everyone nor the weights of one person, added up, are more: 64 bits hold them."""
+"""The rows of everyone, and the weights of one row, are no more: 64 bits hold them."""
 
 _LIMB = 15
 _AT_ONCE = 2**21
@@ -52,23 +52,35 @@ class Rows:
         """Bins of every axis."""
         return tuple(axis.shape[1] for axis in self.axes)
 
-    def each(self, groups: Sequence[int]) -> Iterator[tuple[int, Whole]]:
-        """W over the cells, group by group; good until the next one is asked for.
+    def each(self, groups: Sequence[int], total: int) -> Iterator[tuple[int, NDArray[Any]]]:
+        """W over the cells, group by group, each row of a person having this total; good until the next is asked for.
 
-        All of a group's weights add up to no more than 2^62, so every step stays below that.
+        Rows are added up in 64 bits as long as all of their weights stay below 2^62: then so does every step. Whoever
+        has more rows gets unbounded integers, to which such parts are added.
         """
         row, part = np.empty(self.shape, dtype=np.int64), np.empty(self.shape, dtype=np.int64)
+        room = MOST // total
         for group in groups:
-            first, *others = range(self.begins[group], self.begins[group + 1])
-            self._lay_out(first, row)
-            for entry in others:
-                self._lay_out(entry, part)
-                row += part
-            yield group, row.ravel()
+            whole: Any = np.zeros(self.shape, dtype=object) if self.sizes[group] > room else 0
+            held = 0
+            row.fill(0)
+            for entry in range(self.begins[group], self.begins[group + 1]):
+                times = self.times[entry]
+                if held + times > room:
+                    whole += row
+                    held = 0
+                    row.fill(0)
+                self._lay_out(entry, times if times <= room else 1, part)
+                if times > room:
+                    whole += part.astype(object) * times
+                else:
+                    row += part
+                    held += times
+            yield group, (whole + row if self.sizes[group] > room else row).ravel()
 
-    def _lay_out(self, entry: int, out: Whole) -> None:
+    def _lay_out(self, entry: int, times: int, out: Whole) -> None:
         *others, last = (axis[entry] for axis in self.axes)
-        np.multiply(reduce(np.multiply.outer, others, np.array(self.times[entry]))[..., None], last, out=out)
+        np.multiply(reduce(np.multiply.outer, others, np.array(times))[..., None], last, out=out)
 
     def sums(self) -> NDArray[Any]:
         """S over the cells, as unbounded integers: a product of two matrices over the entries, some at a time.

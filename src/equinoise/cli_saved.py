@@ -30,7 +30,8 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
     """
     from equinoise import charts, terminal
     from equinoise.files import check_writable
-    from equinoise.mechanism import Mechanism, check_costs
+    from equinoise.mechanism import Mechanism
+    from equinoise.quantities import check_costs
 
     given = sorted(set(given_numbers(draws, "--draws", "1,10")))
     asked = [int(number) if number.is_integer() else number for number in given]

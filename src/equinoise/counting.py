@@ -15,7 +15,8 @@ import narwhals as nw
 import numpy as np
 
 from equinoise.errors import BadInput, NotPublicWarning, check, shown
-from equinoise.grid import Axis, Grid, Histogram, Ints, JointHistogram
+from equinoise.game.players import Players
+from equinoise.grid import Axis, Grid, Histogram, Ints
 from equinoise.rows import IS_TEXT, RAW, VALUE, Rows, collect, open_rows
 
 __all__ = ["Rows", "count", "count_codes", "count_jointly", "find_bounds", "open_rows"]
@@ -50,27 +51,26 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
 
 
 def count(rows: Rows, axis: Axis, *, missing: str = "refuse", outside: str = "refuse") -> Histogram:
-    """People per cell. ``missing`` (also for infinite values) and ``outside`` say what to do with the others:
-    ``refuse`` them all, ``drop`` the missing, ``clip`` those outside the bounds to the nearer bound."""
-    return count_jointly(rows, (axis,), missing=missing, outside=outside).of_column(0)
+    """People per cell of one column; see :func:`count_jointly`."""
+    return count_jointly(rows, (axis,), missing=missing, outside=outside).histogram
 
 
-def count_jointly(
-    rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
-) -> JointHistogram:
-    """The same for several columns together, in their order: a row with a missing value in any of them is dropped."""
+def count_jointly(rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse") -> Players:
+    """People, one for every row, by cell. ``missing`` (also for infinite values) and ``outside`` say what to do with
+    rows that have such a value in any column: ``refuse`` them all, ``drop`` the missing, ``clip`` those outside the
+    bounds to the nearer bound."""
     found, people = count_codes(rows, axes, range(len(axes)), missing=missing, outside=outside)
-    return histogram_of_codes(Grid(tuple(axes)), found, people)
+    return players_of_codes(Grid(tuple(axes)), found, people)
 
 
-def histogram_of_codes(grid: Grid, found: Ints, people: Ints) -> JointHistogram:
-    """People per occupied cell, from combinations of codes (one for each axis) and how many rows have each."""
+def players_of_codes(grid: Grid, found: Ints, people: Ints) -> Players:
+    """People by cell, from combinations of codes (one for each axis) and how many rows have each."""
     each = cells_of_codes(grid, found)
     usable = each >= 0
     cells, which = np.unique(each[usable], return_inverse=True)
     counts = np.zeros(len(cells), dtype=np.int64)
     np.add.at(counts, which, people[usable])
-    return JointHistogram(grid, cells, counts)
+    return Players.in_cells(grid, cells, counts)
 
 
 def refuse_settings(missing: str, outside: str) -> None:

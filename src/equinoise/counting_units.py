@@ -13,9 +13,10 @@ from equinoise.counting import cells_of_codes, code_names, codes, read_codes, re
 from equinoise.errors import BadInput, listed
 from equinoise.fields import FIELD, MISSING_MARKS
 from equinoise.frames import kinds_of_objects
-from equinoise.grid import Axis, Grid, Ints, JointHistogram
+from equinoise.game.players import Players
+from equinoise.grid import Axis, Grid, Ints
 from equinoise.rows import Rows, collect
-from equinoise.units import UnitHistogram, gather, middle_rows
+from equinoise.units import bag_of_each, middle_rows
 
 UNIT = f"{FIELD} 0"
 """What the column of units is called in rows that were opened with it."""
@@ -113,13 +114,14 @@ def cleaned(units: pl.Series, from_text: bool) -> pl.Series:
     return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
 
 
-def people_by_bag(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> UnitHistogram:
+def people_by_bag(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> Players:
     """Everyone with all of their rows."""
-    return gather(Grid(tuple(axes)), *count_units(rows, axes, missing=missing, outside=outside))
+    bags, which = bag_of_each(*count_units(rows, axes, missing=missing, outside=outside))
+    return Players.in_bags(Grid(tuple(axes)), bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
 
 
-def people_once(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> JointHistogram:
+def people_once(rows: Rows, axes: Sequence[Axis], *, missing: str, outside: str) -> Players:
     """Everyone with one row, the middle one: see :func:`equinoise.units.middle_rows`."""
     kept = middle_rows(*count_units(rows, axes, missing=missing, outside=outside))
     cells, counts = np.unique(kept, return_counts=True)
-    return JointHistogram(Grid(tuple(axes)), cells, counts.astype(np.int64))
+    return Players.in_cells(Grid(tuple(axes)), cells, counts.astype(np.int64))

@@ -107,7 +107,10 @@ class Document(_Strict):
     axes: list[AxisDocument] = Field(min_length=1, max_length=MOST_AXES)
     epsilon: float = Field(gt=0)
     draws: int = Field(ge=1, le=MOST_DRAWS)
+    delta: float = Field(0.0, ge=0, lt=1)
+    order: float | None = Field(None, gt=1)
     budget: BudgetDocument | None = None
+    measured: MeasuredDocument | None = None
     settings: SettingsDocument
 
     def check_settings(
@@ -145,9 +148,6 @@ class ProfileDocument(Document):
     )
     scale_indices: list[Annotated[int, Field(ge=0)]]
     people: list[Annotated[int, Field(gt=0)]]
-    delta: float = Field(0.0, ge=0, lt=1)
-    order: float | None = Field(None, gt=1)
-    measured: MeasuredDocument | None = None
     solver: SolverDocument
 
     @model_validator(mode="after")
@@ -230,7 +230,8 @@ class WorstCaseDocument(Document):
         lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
         if lengths != {cells} or sum(self.counts) < 1 or not self.settings.public_bounds:
             raise ValueError("cells")
-        if not self.check_settings(self.tier, self.epsilon):
+        plain = self.delta == 0 and self.order is None and self.measured is None
+        if not (plain and self.check_settings(self.tier, self.epsilon)):
             raise ValueError("settings")
         return self
 

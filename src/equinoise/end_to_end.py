@@ -9,12 +9,13 @@ It is a figure of one dataset and the people in it, and no promise about others.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from equinoise.certificate_rows import Rows
 from equinoise.errors import PromiseNotMet, at_most
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Players
@@ -197,21 +198,9 @@ def certified(solution: Solution) -> bool:
 def output_of(solution: Solution) -> Output:
     """The exact distribution of one draw, in Python's whole numbers."""
     made = FixedNoise.unchecked(solution)
-    many = (made.people[made.owners] * made.times).tolist()
-    half = (len(made.factors) + 1) // 2
-    left, right = (_products(factors, len(many)) for factors in (made.factors[:half], made.factors[half:]))
-    sums = np.zeros((left.shape[1], right.shape[1]), dtype=object)
-    for n, one, two in zip(many, left, right, strict=True):
-        sums += np.multiply.outer(n * one, two)
-    return Output(tuple(sums.ravel().tolist()), made.total_rows * made.weight_total)
-
-
-def _products(factors: Sequence[Ints], entries: int) -> Any:
-    """Products of one row per axis, in Python's whole numbers: entries x cells; of no axes, ones."""
-    product = np.ones((entries, 1), dtype=object)
-    for rows in factors:
-        product = (product[:, :, None] * rows.astype(object)[:, None, :]).reshape(entries, -1)
-    return product
+    owners, times = made.members.owners.tolist(), made.times.tolist()
+    sums = Rows(made.people.tolist(), owners, times, list(made.factors)).sums()
+    return Output(tuple(sums.tolist()), made.total_rows * made.weight_total)
 
 
 def tell(progress: Progress | None, note: str, done: float | None = None) -> None:

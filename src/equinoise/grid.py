@@ -197,32 +197,3 @@ class Histogram:
     def people(self) -> int:
         """How many people there are in all."""
         return int(self.counts.sum())
-
-
-@dataclass(frozen=True, eq=False)
-class JointHistogram:
-    """People per occupied cell of a grid with any number of axes: far fewer than there are cells.
-
-    ``cells`` ascend; ``counts`` are positive.
-    """
-
-    grid: Grid
-    cells: Ints
-    counts: Ints
-
-    @property
-    def people(self) -> int:
-        """How many people there are in all."""
-        return int(self.counts.sum())
-
-    @property
-    def bins(self) -> Ints:
-        """The bin of every occupied cell on every axis: occupied x axes."""
-        return self.grid.bins_of(self.cells)
-
-    def of_column(self, number: int) -> Histogram:
-        """The histogram of one column alone."""
-        axis = self.grid.axes[number]
-        counts = np.zeros(axis.bins, dtype=np.int64)
-        np.add.at(counts, self.bins[:, number], self.counts)
-        return Histogram(Grid((axis,)), counts)

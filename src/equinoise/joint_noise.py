@@ -97,16 +97,16 @@ def check_size(shape: Sequence[int], scales: int) -> None:
     )
 
 
-def check_work(shape: Sequence[int], scales: int, runs: int) -> None:
-    """Refuse what certainly takes hours, by public settings alone, with what would not."""
+def check_work(shape: Sequence[int], scales: int, restarts: int, runs: int) -> None:
+    """Refuse restarts of so many runs each that certainly take hours, by public settings alone, with what would not."""
     cells = math.prod(shape)
-    if cells * scales * runs <= MOST_WORK:
+    if cells * scales * restarts * runs <= MOST_WORK:
         return
-    fewer = max(1, MOST_WORK // (cells * scales))
-    bins = max(2, math.floor((MOST_WORK / (scales * runs)) ** (1 / len(shape))))
+    fewer = max(1, MOST_WORK // (cells * scales * runs))
+    bins = max(2, math.floor((MOST_WORK / (scales * restarts * runs)) ** (1 / len(shape))))
     raise BadInput(
-        f"{runs:,} runs on {cells:,} cells with {scales} scales take hours, however few people there are. Use at most "
-        f"{fewer:,} runs (--restarts; in Python, restarts=), or at most {bins:,} bins a column."
+        f"{restarts:,} restarts of {runs} runs on {cells:,} cells with {scales} scales take hours, however few people "
+        f"there are. Use at most {fewer:,} of them (--restarts; in Python, restarts=), or {bins:,} bins a column."
     )
 
 

@@ -9,10 +9,9 @@ import numpy as np
 import polars as pl
 
 from equinoise.errors import BadInput
-from equinoise.fixed_noise import FixedNoise
+from equinoise.game.players import Bag, Players
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.mechanism import Mechanism
-from equinoise.units import Bag
 
 FEW = 5
 """Groups of people that a summary names."""
@@ -38,16 +37,11 @@ class Groups:
     @classmethod
     def of(cls, mechanism: Mechanism) -> Groups:
         """The groups of any mechanism."""
-        cells, people = mechanism.groups()
-        lines, corners = cells, _corners(mechanism)
+        (cells, people), corners, scales = mechanism.groups(), _corners(mechanism.members), mechanism.group_scales
+        number = line_of_bag(mechanism)
+        lines = np.array([number[bag] for bag in mechanism.bags])
         alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
         losses = np.full(1, np.inf) if alone else mechanism.losses()
-        scales = np.zeros((len(cells), 0))
-        if isinstance(mechanism, FixedNoise):
-            ranges = np.array([axis.range for axis in mechanism.grid.axes])
-            scales = np.array(mechanism.scales)[mechanism.scale_indices] * ranges
-            number = line_of_bag(mechanism)
-            lines = np.array([number[bag] for bag in mechanism.bags])
         order = np.lexsort((*scales.T[::-1], lines))
         lines, cells, corners, people = (part[order] for part in (lines, cells, corners, people))
         return cls(mechanism.grid, lines, cells, corners, people, losses[order], scales[order])
@@ -73,9 +67,9 @@ class Groups:
 
 def line_of_bag(mechanism: Mechanism) -> dict[Bag, int]:
     """Where people with each bag of cells stand: by cell, if everyone has one row."""
-    if isinstance(mechanism, FixedNoise) and not mechanism.single:
-        return {bag: number for number, bag in enumerate(sorted(set(mechanism.bags)))}
-    return {((cell, 1),): cell for cell in mechanism.groups()[0].tolist()}
+    if mechanism.members.single:
+        return {((cell, 1),): cell for cell in mechanism.members.cells.tolist()}
+    return {bag: number for number, bag in enumerate(mechanism.players.bags)}
 
 
 class Queues:
@@ -115,12 +109,11 @@ class Queues:
             raise not_the_data(self.source, f"{how} people in {where} than the mechanism knows")
 
 
-def _corners(mechanism: Mechanism) -> Ints:
+def _corners(members: Players) -> Ints:
     """The lowest and the highest cell, axis by axis, of the box around the rows of a person of each group."""
-    cells, groups = mechanism.placed()
-    bins, first = mechanism.grid.bins_of(cells), np.flatnonzero(np.diff(groups, prepend=-1))
-    sides = [side.reduceat(bins, first, axis=0) for side in (np.minimum, np.maximum)]
-    return np.stack([mechanism.grid.cells_of(side) for side in sides], axis=1)
+    bins = members.grid.bins_of(members.cells)
+    sides = [side.reduceat(bins, members.begins[:-1], axis=0) for side in (np.minimum, np.maximum)]
+    return np.stack([members.grid.cells_of(side) for side in sides], axis=1)
 
 
 def _box(grid: Grid, cell: int, upto: int) -> tuple[list[float], list[float]]:

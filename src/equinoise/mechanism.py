@@ -5,70 +5,37 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
-from equinoise import baselines, storage
-from equinoise.accounting import Budget
+from equinoise import promise, storage
 from equinoise.certificate import Certificate
 from equinoise.draws import MOST_DRAWS, RandomBytes
-from equinoise.errors import BadInput, PromiseNotMet, at_most, check, is_number, is_whole
-from equinoise.grid import Floats, Grid, Ints
+from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
+from equinoise.grid import Floats, Ints
 from equinoise.ledger import Ledger
-from equinoise.metrics import distances, metrics
-from equinoise.privacy import QUANTILES, quantiles
-from equinoise.shown import Shown
-
-DELTA = 1e-6
-"""For the cost of many draws, where nobody says another one."""
-
-LEAST_COST_DELTA = 1e-15
-"""For the cost of many draws: the tests hold it against exact binomials down to here."""
-
-
-def check_costs(draws: Any, delta: Any) -> None:
-    """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
-    usable = isinstance(draws, Sequence | np.ndarray) and not isinstance(draws, str) and len(draws) > 0
-    check(usable, "draws", "a list of whole numbers", draws)
-    for many in draws:
-        check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
-    if delta is not None:
-        possible = is_number(delta) and LEAST_COST_DELTA <= delta < 1
-        check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
+from equinoise.quantities import Quantities
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Mechanism(Shown):
-    """What all tiers share: a grid, an epsilon for one draw, the draws that are allowed, and a ledger.
+class Mechanism(Quantities):
+    """All tiers of mechanism: what can be asked of it, the draws that are allowed, and a ledger.
 
-    ``budget``, if there is one, is for all draws that are allowed together. Make one with :func:`equinoise.optimize`,
-    or open a saved one. Nothing can be drawn from it or saved unless its certificate holds, and every draw is charged
-    to its ledger first.
+    Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
+    certificate holds, and every draw is charged to its ledger first.
     """
 
-    composed: ClassVar[str]
-    """How the cost of many draws is worked out, where it is not by adding up."""
-
-    grid: Grid
-    epsilon: float
-    draws: int
-    budget: Budget | None = None
     settings: dict[str, Any] = field(default_factory=dict)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
 
     def _shown_mechanism(self) -> Mechanism:
         return self
-
-    @property
-    @abstractmethod
-    def tier(self) -> str:
-        """How strong the promise is: fixed-noise, end-to-end or worst-case."""
 
     def __post_init__(self) -> None:
         digest = storage.pack_digest(self._document(), self._blob())
@@ -135,16 +102,9 @@ class Mechanism(Shown):
             raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
-        shared = {
-            "tier": self.tier,
-            "axes": [axis.to_json() for axis in self.grid.axes],
-            "epsilon": self.epsilon,
-            "draws": self.draws,
-            "budget": None if self.budget is None else vars(self.budget),
-            "settings": self.settings,
-            "solver": self.solver,
-        }
-        return json.dumps({**shared, **self._own()}, sort_keys=True, allow_nan=False)
+        shared = {"tier": self.tier, "axes": [axis.to_json() for axis in self.grid.axes], **self._asked()}
+        told = {"settings": self.settings, "solver": self.solver}
+        return json.dumps({**shared, **told, **self._own()}, sort_keys=True, allow_nan=False)
 
     @abstractmethod
     def _own(self) -> dict[str, Any]:
@@ -168,13 +128,10 @@ class Mechanism(Shown):
         return (self._values(drawn) for drawn in self._draw(int(n), source))
 
     def _values(self, drawn: Ints) -> Floats:
-        """Drawn cells in data units."""
-        return self.released_values[drawn]
-
-    @property
-    def released_values(self) -> Floats:
-        """What a draw of each cell of one column is released as, in data units."""
-        return self.grid.axis.midpoints()
+        """Drawn cells of one column, or rows of bins of several, in data units."""
+        if drawn.ndim == 1:
+            return self.released_values[drawn]
+        return np.stack([axis.midpoints()[drawn[:, d]] for d, axis in enumerate(self.grid.axes)], axis=1)
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -189,131 +146,26 @@ class Mechanism(Shown):
     def _certificate(self) -> Certificate:
         """Worked out once."""
 
-    @property
-    @abstractmethod
-    def within_budget(self) -> bool:
-        """Whether all draws that are allowed together stay within the budget, if there is one."""
-
-    @abstractmethod
-    def cost(self, draws: int) -> float:
-        """What so many draws cost together: within the budget's delta, or without one by adding up."""
-
-    @property
-    def qualifier(self) -> str:
-        """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
-        return "" if self.budget is None else f"delta = {at_most(self.budget.delta)}"
-
-    @abstractmethod
-    def promised_cost(self, draws: int) -> float:
-        """What is promised of so many draws by what is public alone: never less than :meth:`cost`."""
-
-    @abstractmethod
     def declared(self, draws: int, *, public: bool = False) -> str:
         """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
-
-    @abstractmethod
-    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
-        """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives."""
-
-    @property
-    @abstractmethod
-    def histogram(self) -> Ints:
-        """People per cell."""
-
-    @property
-    @abstractmethod
-    def output(self) -> Floats:
-        """q: the distribution of one draw over the cells."""
-
-    @abstractmethod
-    def groups(self) -> tuple[Ints, Ints]:
-        """Groups of interchangeable people: the cell they are in, and how many they are."""
-
-    def placed(self) -> tuple[Ints, Ints]:
-        """A cell and a group for every cell that people of a group are in: here, every group is in one."""
-        cells, people = self.groups()
-        return cells, np.arange(len(people))
-
-    @abstractmethod
-    def losses(self) -> Floats:
-        """Loss of one draw for a person of each group."""
-
-    @property
-    @abstractmethod
-    def protected(self) -> int:
-        """People who are within what is promised of one draw."""
-
-    @property
-    def target(self) -> float:
-        """The epsilon that one draw is to stay within."""
-        return self.epsilon
-
-    @property
-    def total_people(self) -> int:
-        """How many people there are."""
-        return int(self.groups()[1].sum())
-
-    @property
-    def original(self) -> Floats:
-        """p: the distribution of the data over the cells."""
-        return self.histogram / self.total_people
-
-    @property
-    def worst_loss(self) -> float:
-        """The largest loss of anyone."""
-        return float(self.losses().max())
-
-    def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
-        """The loss that a share of the people stays within, for each share."""
-        return quantiles(self.losses(), self.groups()[1], shares)
-
-    def metrics(self) -> dict[str, Any]:
-        """How close the output is to the original."""
-        return metrics(self.original, self.output, self.released_values)
-
-    def laplace_output(self, epsilon: float | None = None) -> Floats:
-        """What the Laplace mechanism would release on the same grid, at the epsilon that was asked for or another."""
-        return baselines.laplace_output(self.original, self.grid.axes, self.target if epsilon is None else epsilon)
-
-    def baseline(self) -> dict[str, Any]:
-        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
-        return distances(self.original, self.laplace_output(), self.grid.axes)
+        return promise.declared(self, draws, public=public)
 
     @property
     def promise(self) -> str:
         """What is promised, in one standard sentence and what must be said with it."""
-        return self._promise(public=False)
+        return promise.promise(self, public=False)
 
     @property
     def public_promise(self) -> str:
         """What is promised, with nothing in it that was worked out from the data: for whoever may not see the data."""
-        return self._promise(public=True)
-
-    def _promise(self, *, public: bool) -> str:
-        if self.budget is None:
-            together = self.declared(self.draws)
-        else:
-            together = f"cost {within(self.budget.epsilon, self.budget.delta)} together ({self.composed})"
-        several = "" if self.draws == 1 else f" {self.draws:,} draws are allowed and {together}."
-        bounds = "" if self.settings.get("public_bounds") else " " + NOT_PRIVATE
-        unit = self.settings.get("unit")
-        once = f" Of rows with the same {unit!r}, which are one person's, only the middle one is used."
-        whose = once if unit is not None and self.settings.get("unit_rows") == "one" else ""
-        return f"{self._one_draw(public=public)}{whose}{several}{self._caveat(public=public)}{bounds}"
-
-    @abstractmethod
-    def _one_draw(self, *, public: bool) -> str:
-        """The standard sentence: tier, neighbours, one draw, delta."""
-
-    @abstractmethod
-    def _caveat(self, *, public: bool) -> str:
-        """What the promise is not."""
+        return promise.promise(self, public=True)
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {
             "tier": self.tier,
             "people": self.total_people,
+            "rows": self.total_rows,
             "cells": self.grid.cells,
             "protected": self.protected,
             **self._asked(),
@@ -327,8 +179,9 @@ class Mechanism(Shown):
 
     def _asked(self) -> dict[str, Any]:
         """What was asked for, as JSON shows it."""
-        budget = None if self.budget is None else vars(self.budget)
-        return {"epsilon": self.epsilon, "draws": self.draws, "budget": budget}
+        parts = {"budget": self.budget, "measured": self.measured}
+        told = {name: None if part is None else vars(part) for name, part in parts.items()}
+        return {"epsilon": self.epsilon, "delta": self.delta, "order": self.order, "draws": self.draws, **told}
 
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""
@@ -344,13 +197,3 @@ class Mechanism(Shown):
     @abstractmethod
     def _shown(self) -> dict[str, Any]:
         """The part of that which other tiers do not have."""
-
-
-NOT_PRIVATE = "The bounds were read off the data and are not private."
-
-SECRET_SIZE = "the number of people is itself not public"
-
-
-def within(epsilon: float, delta: float) -> str:
-    """An epsilon and a delta as the standard sentence says them."""
-    return f"at most {at_most(epsilon)} with delta = {at_most(delta)}"

@@ -13,12 +13,13 @@ import numpy as np
 
 from equinoise import baselines, peers
 from equinoise.errors import BadInput, PromiseNotMet, at_most
-from equinoise.fixed_noise import AT_ONCE, FixedNoise
+from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game, Players
 from equinoise.grid import Floats, Grid, Ints
 from equinoise.joint_noise import products
 from equinoise.metrics import distances
 from equinoise.privacy import losses
+from equinoise.profile_weights import AT_ONCE
 from equinoise.solvers import Solution
 from equinoise.worst_case import WorstCase
 

@@ -6,14 +6,18 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from equinoise import storage
 from equinoise.accounting import Budget
-from equinoise.documents import WorstCaseDocument
+from equinoise.documents import ProfileDocument, WorstCaseDocument
 from equinoise.errors import BadInput
 from equinoise.fixed_noise import FixedNoise
-from equinoise.grid import Axis, Grid
+from equinoise.grid import Axis, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.mechanism import Mechanism
+from equinoise.monotone import Rule
+from equinoise.quantities import Measured
 from equinoise.worst_case import WorstCase
 
 
@@ -49,10 +53,41 @@ def read_saved(path: Path) -> Mechanism:
         "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
         "epsilon": document.epsilon,
         "draws": document.draws,
+        "delta": document.delta,
+        "order": document.order,
         "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
+        "measured": None if document.measured is None else Measured(**document.measured.model_dump()),
+        "solver": document.solver.model_dump(),
         "settings": document.settings.model_dump(exclude_unset=True),
         "ledger": Ledger(document.draws, saved.digest, saved.place),
     }
     if isinstance(document, WorstCaseDocument):
-        return WorstCase.from_document(document, shared)
-    return FixedNoise.from_document(document, weights, shared)
+        return _worst_case(document, shared)
+    return _fixed_noise(document, weights, shared)
+
+
+def _fixed_noise(document: ProfileDocument, weights: Ints, shared: dict[str, Any]) -> FixedNoise:
+    entries = np.array([entry for bag in document.bags for entry in bag], dtype=np.int64).reshape(-1, 2)
+    bins = [axis.bins for axis in document.axes]
+    return FixedNoise(
+        noise=document.noise,
+        scales=tuple(tuple(choice) for choice in document.scales),
+        scale_indices=np.array(document.scale_indices, dtype=np.int64),
+        people=np.array(document.people, dtype=np.int64),
+        begins=np.cumsum([0, *map(len, document.bags)]),
+        cells=entries[:, 0],
+        times=entries[:, 1],
+        factors=tuple(np.split(weights, np.cumsum(bins)[:-1], axis=1)),
+        **shared,
+    )
+
+
+def _worst_case(document: WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
+    rule = document.rule
+    return WorstCase(
+        counts=np.array(document.counts, dtype=np.int64),
+        rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
+        weights=tuple(document.weights),
+        base=None if document.base is None else tuple(document.base),
+        **shared,
+    )

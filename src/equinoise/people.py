@@ -62,16 +62,15 @@ def count_everyone(
 ) -> Players:
     """The players: people by the cells of their rows, if there is a distribution in it to release; ``least`` is 1 where
     nothing is ever compared."""
-    units = bool(rows.kept)
-    if units and unit_rows == "all":
-        bags = counting_units.people_by_bag(rows, grid.axes, missing=missing, outside=outside)
-        players = Players.in_bags(grid, bags.bags, bags.counts)
-    else:
-        count = counting_units.people_once if units else counting.count_jointly
-        found = count(rows, grid.axes, missing=missing, outside=outside)
-        players = Players.in_cells(grid, found.cells, found.counts)
-    check_players(players, least, units=units)
+    players = count_players(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
+    check_players(players, least, units=bool(rows.kept))
     return players
+
+
+def count_players(rows: counting.Rows, grid: Grid, *, missing: str, outside: str, unit_rows: str = "all") -> Players:
+    """The players: people by the cells of their rows, however many there are; ``unit_rows`` says which rows."""
+    many = counting_units.people_by_bag if unit_rows == "all" else counting_units.people_once
+    return (many if rows.kept else counting.count_jointly)(rows, grid.axes, missing=missing, outside=outside)
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:
@@ -91,6 +90,6 @@ def check_players(players: Players, least: int = 2, *, units: bool = False) -> N
     if len(players.occupied) == 1:
         name = has.rsplit(" ", 1)[0].replace("Column", "column")
         raise BadInput(
-            f"All {people:,} values of {name} fall in one bin: there is no distribution to release. If they are not "
-            "all equal, use narrower bounds or more bins."
+            f"All {players.total_rows:,} values of {name} fall in one bin: there is no distribution to release. If "
+            "they are not all equal, use narrower bounds or more bins."
         )

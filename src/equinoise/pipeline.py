@@ -12,11 +12,12 @@ from equinoise import shortfall
 from equinoise.choice import Choice, choose
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, one_of
-from equinoise.fixed_noise import FixedNoise, Measured
+from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Players
 from equinoise.mechanism import Mechanism
 from equinoise.people import Bounds, all_public, count_everyone, open_columns
 from equinoise.procedure import Procedure
+from equinoise.quantities import Measured
 from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
 from equinoise.watching import watched

@@ -25,6 +25,7 @@ from equinoise.solvers import Request, Round, Solution
 from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
 from equinoise.solvers.adaptive import supports as adaptive_supports
 from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.best_response.starts import RUNS
 from equinoise.solvers.many_draws import improved_within_budget, within_budget
 
 SOLVERS = ("best-response", "genetic", "optimal")
@@ -103,7 +104,7 @@ class Procedure:
         offered = self.offered(grid)
         if several:
             check_size(grid.shape, len(offered))
-            check_work(grid.shape, len(offered), RESTARTS if self.restarts is None else self.restarts)
+            check_work(grid.shape, len(offered), RESTARTS if self.restarts is None else self.restarts, RUNS)
 
     def offered(self, grid: Grid) -> AxisScales:
         """The scales on offer: one per axis for each choice, in units of the padded ranges."""

@@ -11,8 +11,12 @@ from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_o
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game.condition import Condition
+from equinoise.mechanism import Mechanism
 from equinoise.procedure import Procedure
 from equinoise.solvers import Solution
+
+NAMES = tuple(field.name for field in fields(Procedure))
+"""The settings that a procedure has."""
 
 
 def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
@@ -40,40 +44,47 @@ def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> End
     return measure(outcome, players, condition, full=output_of(again), progress=progress)
 
 
-def procedure_of(mechanism: FixedNoise) -> Procedure:
+def procedure_of(mechanism: Mechanism) -> Procedure:
     """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
-    settings, names = mechanism.settings, [field.name for field in fields(Procedure)]
+    reason = why_not_measured(mechanism)
+    if reason is not None:
+        raise BadInput(reason)
+    return Procedure(**{name: mechanism.settings[name] for name in NAMES})
+
+
+def why_not_measured(mechanism: Mechanism) -> str | None:
+    """Why the procedure that made a mechanism cannot be run again for a neighbour; None if it can."""
+    settings = mechanism.settings
     if not settings.get("public_bounds", True):
-        raise BadInput(
+        return (
             "The bounds of this mechanism were read off the data, so without one person the grid itself may be another "
             "one and the loss infinite. Make it again with public bounds to measure it end to end."
         )
-    if not set(names) <= set(settings):
-        raise BadInput(
+    if not set(NAMES) <= set(settings):
+        return (
             "This mechanism does not tell all of its settings: it was made by an earlier version of Equinoise. Make it "
             "again to measure it end to end."
         )
     if settings.get("own_start"):
-        raise BadInput(
+        return (
             "This mechanism was solved from a start of one's own, which is not known for the data without a person. "
             "Make it again without one to measure it end to end."
         )
-    timed = "optimal" in (settings["solver"], mechanism.solver["name"])
-    if timed and mechanism.solver.get("proven") is not True:
-        raise BadInput(
+    if "optimal" in (settings["solver"], mechanism.solver["name"]) and mechanism.solver.get("proven") is not True:
+        return (
             "The optimal solver was stopped before it was done (or was not closer than best response), so the time it "
             "had decided the profile, and no neighbour can be solved in the same way. Make it again with a longer time "
             "limit to measure it end to end."
         )
-    return Procedure(**{name: settings[name] for name in names})
+    return None
 
 
-def gives(solution: Solution, mechanism: FixedNoise) -> bool:
+def gives(solution: Solution, mechanism: Mechanism) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
     found = FixedNoise.unchecked(solution)
-    names = ("scale_indices", "people", "begins", "cells", "times")
     return (
         found.scales == mechanism.scales
-        and all(np.array_equal(getattr(found, name), getattr(mechanism, name)) for name in names)
+        and found.members.same(mechanism.members)
+        and np.array_equal(found.scale_indices, mechanism.scale_indices)
         and all(map(np.array_equal, found.factors, mechanism.factors))
     )

@@ -1,78 +1,14 @@
-"""People with several rows: everyone's bag of cells, and how many people have each.
+"""People with several rows, a line for every person and cell: everyone's bag of cells, or one row of each.
 
-A unit is a person. People whose rows fall in the same cells equally often have the same bag and are interchangeable, so
-bags and counts are all that a game needs, as cells and counts are where everyone has one row.
+A unit is a person. People whose rows fall in the same cells equally often have the same bag and are interchangeable.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-
 import numpy as np
 
-from equinoise.grid import Floats, Grid, Histogram, Ints
-
-Bag = tuple[tuple[int, int], ...]
-"""Cells, ascending, and how many of a person's rows are in each."""
-
-
-@dataclass(frozen=True, eq=False)
-class UnitHistogram:
-    """People per bag of cells; ``counts[b]`` have ``bags[b]``. Bags are different and ascend."""
-
-    grid: Grid
-    bags: tuple[Bag, ...]
-    counts: Ints
-
-    @property
-    def people(self) -> int:
-        """How many people there are in all."""
-        return int(self.counts.sum())
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """Rows that a person of each bag has."""
-        return np.array([sum(times for _, times in bag) for bag in self.bags], dtype=np.int64)
-
-    @property
-    def total_rows(self) -> int:
-        """Rows of everyone together."""
-        return int(self.counts @ self.sizes)
-
-    @cached_property
-    def table(self) -> Floats:
-        """Rows in each cell of a person of each bag: bags x cells."""
-        return bag_table(self.bags, self.grid.cells)
-
-    @cached_property
-    def by_row(self) -> Histogram:
-        """Rows per cell, whosever they are."""
-        counts = np.zeros(self.grid.cells, dtype=np.int64)
-        for bag, people in zip(self.bags, self.counts.tolist(), strict=True):
-            for cell, times in bag:
-                counts[cell] += people * times
-        return Histogram(self.grid, counts)
-
-    @property
-    def single(self) -> bool:
-        """Whether everyone has one row: then rows are people, and the ordinary game is played."""
-        return bool((self.sizes == 1).all())
-
-
-def bag_table(bags: tuple[Bag, ...], cells: int) -> Floats:
-    """Rows in each cell of a person of each bag."""
-    table = np.zeros((len(bags), cells))
-    for number, bag in enumerate(bags):
-        for cell, times in bag:
-            table[number, cell] = times
-    return table
-
-
-def gather(grid: Grid, units: Ints, cells: Ints, times: Ints) -> UnitHistogram:
-    """Bags and counts from lines that say how many rows a person (any number) has in a cell, in any order."""
-    bags, which = bag_of_each(units, cells, times)
-    return UnitHistogram(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
+from equinoise.game.players import Bag
+from equinoise.grid import Ints
 
 
 def bag_of_each(units: Ints, cells: Ints, times: Ints) -> tuple[tuple[Bag, ...], Ints]:
@@ -82,7 +18,7 @@ def bag_of_each(units: Ints, cells: Ints, times: Ints) -> tuple[tuple[Bag, ...],
     """
     order = np.lexsort((cells, units))
     units, pairs = units[order], np.stack([cells[order], times[order]], axis=1)
-    begins = np.flatnonzero(np.diff(units, prepend=units[0] - 1)) if len(units) else np.empty(0, dtype=np.int64)
+    begins = np.unique(units, return_index=True)[1]
     lengths = np.diff(begins, append=len(units))
     found: list[Bag] = []
     which = np.zeros(len(begins), dtype=np.int64)
@@ -104,13 +40,8 @@ def middle_rows(units: Ints, cells: Ints, times: Ints) -> Ints:
     A rule that no order of the file and no other person has a say in.
     """
     order = np.lexsort((cells, units))
-    units, cells, times = units[order], cells[order], times[order]
-    last = np.append(units[1:] != units[:-1], True) if len(units) else np.empty(0, dtype=bool)
-    person = np.cumsum(np.append([0], last[:-1])) if len(units) else np.empty(0, dtype=np.int64)
-    running = np.cumsum(times)
-    before = np.append([0], running[last][:-1]) if len(units) else np.empty(0, dtype=np.int64)
-    total = running[last] - before
-    middle = (total + 1) // 2
-    reached = running - before[person] >= middle[person]
-    first = reached & ~np.append([False], reached[:-1] & ~last[:-1])
-    return np.asarray(cells[first])
+    cells, times = cells[order], times[order]
+    first = np.unique(units[order], return_index=True)[1]
+    ends = np.cumsum(times)
+    middle = ends[first] - times[first] + (np.add.reduceat(times, first) + 1) // 2
+    return np.asarray(cells[np.searchsorted(ends, middle)])

@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from equinoise.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.baselines import cells_within
 from equinoise.certificate import Certificate
-from equinoise.documents import WorstCaseDocument
 from equinoise.draws import RandomBytes, check_draws, draw_weighted
 from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.game import Players
+from equinoise.game.condition import Condition
 from equinoise.grid import Floats, Histogram, Ints
-from equinoise.mechanism import DELTA, SECRET_SIZE, Mechanism, check_costs, within
+from equinoise.mechanism import Mechanism
 from equinoise.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 from equinoise.monotone_certificate import certify_bounded_range, certify_monotone
+from equinoise.quantities import DELTA, check_costs
 
-Number = TypeVar("Number", np.int64, np.float64)
+if TYPE_CHECKING:
+    from equinoise.end_to_end import EndToEnd, Progress
 
 MOST_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
@@ -35,11 +37,12 @@ class WorstCase(Mechanism):
     """
 
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
+    differentially_private = True
+    weights_source = "public rule"
 
     counts: Ints
     rule: Rule
     weights: tuple[int, ...]
-    base: tuple[float, ...] | None = None
 
     @property
     def tier(self) -> str:
@@ -93,19 +96,6 @@ class WorstCase(Mechanism):
         made._require_certificate()
         return made
 
-    @classmethod
-    def from_document(cls, document: WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
-        """As saved; whether it is certified is another question."""
-        rule = document.rule
-        return cls(
-            counts=np.array(document.counts, dtype=np.int64),
-            rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
-            weights=tuple(document.weights),
-            base=None if document.base is None else tuple(document.base),
-            solver=document.solver.model_dump(),
-            **shared,
-        )
-
     def _own(self) -> dict[str, Any]:
         return {
             "counts": self.counts.tolist(),
@@ -144,7 +134,7 @@ class WorstCase(Mechanism):
             self.counts.tolist(), self.weights, self.epsilon,
             unit=rule.unit, near=rule.near, cap=rule.cap, floors=rule.floors, factor=rule.factor,
         )  # fmt: skip
-        if found.holds and not self.follows_public_rule:
+        if found.holds and not self.weights_as_named:
             return replace(found, holds=False, failure="the rule is not the public one, so it may be from the data")
         return found
 
@@ -158,7 +148,7 @@ class WorstCase(Mechanism):
         return certify_bounded_range(self.epsilon, self.draws, total, delta, order)
 
     @property
-    def follows_public_rule(self) -> bool:
+    def weights_as_named(self) -> bool:
         """Whether the parameters are those of the public rule (with the base, if there is one)."""
         try:
             return self.rule == public_rule(self.epsilon, len(self.counts), self.base)
@@ -173,14 +163,7 @@ class WorstCase(Mechanism):
         """What so many draws cost together: :meth:`cost`, as the theorem knows nothing of the data."""
         return self.cost(draws)
 
-    def declared(self, draws: int, *, public: bool = False) -> str:
-        """What so many draws cost together, as the standard sentence says it: no number of it is from the data."""
-        if self.budget is not None:
-            return f"cost {within(self.cost(draws), self.budget.delta)} together ({self.composed})"
-        total = at_most(self.cost(draws))
-        return f"cost at most {draws:,} x {at_most(self.epsilon)} = {total} together (basic composition)"
-
-    def costs(self, draws: Sequence[int], delta: float | None = None) -> list[dict[str, float]]:
+    def costs(self, draws: Sequence[int], delta: float | None = None, *, tight: bool = True) -> list[dict[str, float]]:
         """How the cost grows; by the theorem it is the same for everyone, whatever the data."""
         check_costs(draws, delta)
         chosen = delta if delta is not None else self.budget.delta if self.budget else DELTA
@@ -191,29 +174,17 @@ class WorstCase(Mechanism):
             found.append(row)
         return found
 
-    @property
-    def histogram(self) -> Ints:
-        """People per cell."""
-        return self._on_the_grid(self.counts)
-
-    @property
-    def output(self) -> Floats:
-        """q: the distribution of one draw over the cells."""
-        total = sum(self.weights)
-        return self._on_the_grid(np.array([weight / total for weight in self.weights]))
-
-    def _on_the_grid(self, values: NDArray[Number]) -> NDArray[Number]:
-        after = self.grid.cells - self._first - len(values)
-        return np.pad(values, (self._first, after))
-
-    def groups(self) -> tuple[Ints, Ints]:
-        """The occupied cells, and how many people are in each."""
+    @cached_property
+    def members(self) -> Players:
+        """The people of each occupied cell."""
         occupied = np.flatnonzero(self.counts)
-        return occupied + self._first, self.counts[occupied]
+        return Players.in_cells(self.grid, occupied + self._first, self.counts[occupied])
 
-    def losses(self) -> Floats:
-        """Loss of one draw for a person of each occupied cell, the weights worked out again without them."""
-        return self._losses
+    @cached_property
+    def _output(self) -> Floats:
+        q, total = np.zeros(self.grid.cells), sum(self.weights)
+        q[self._first : self._first + len(self.weights)] = [weight / total for weight in self.weights]
+        return q
 
     @property
     def losses_by_theorem(self) -> bool:
@@ -223,6 +194,7 @@ class WorstCase(Mechanism):
 
     @cached_property
     def _losses(self) -> Floats:
+        """The weights are worked out again without a person of each occupied cell."""
         if self.losses_by_theorem:
             return np.full(np.count_nonzero(self.counts), self.epsilon)
         whole = np.array([weight / sum(self.weights) for weight in self.weights])
@@ -237,16 +209,33 @@ class WorstCase(Mechanism):
         """Everyone, by the theorem that the certificate checks."""
         return self.total_people if self.certificate().holds else 0
 
-    def _one_draw(self, *, public: bool) -> str:
-        return (
-            "Worst-case tier: for every dataset of at least one person within the bounds, the privacy loss of one draw "
-            f"is {within(self.epsilon, 0)}, between the data with a person and with that one person removed, or added "
-            f"({SECRET_SIZE})."
-        )
+    @property
+    def loss_basis(self) -> str:
+        """What losses work out again, if they do."""
+        again = "the weights are worked out again without that person"
+        return "by the theorem, and not worked out" if self.losses_by_theorem else again
 
-    def _caveat(self, *, public: bool) -> str:
-        base = "" if self.base is None else ", provided that the base distribution was not taken from the data"
-        return f" This is differential privacy: the weights are worked out again without that person{base}."
+    def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
+        """KL from the original by the public rule of another epsilon; None where there is none."""
+        try:
+            made = WorstCase.make(self.members.histogram, epsilon=epsilon, base=self.base)
+        except BadInput:
+            return None
+        return float(made.metrics()["kl"])
+
+    def end_to_end(self, progress: Progress | None = None) -> EndToEnd:
+        """Everyone's loss, which is worked out again without each person anyway."""
+        from equinoise.end_to_end import EndToEnd
+
+        if self.losses_by_theorem:
+            raise BadInput(
+                "There are too many cells to work out again without a person of each. By the theorem that the "
+                f"certificate checks, nobody's loss is above {at_most(self.epsilon)}."
+            )
+        condition = Condition(self.epsilon, np.ones(1, dtype=np.int64), max(self.total_people, 2))
+        alone = self.total_people == 1  # without them there is nobody, and nothing is released
+        each = np.full(1, np.inf) if alone else self.losses()
+        return EndToEnd(condition, *self.groups(), each, each)
 
     def _shown(self) -> dict[str, Any]:
         return {"first_cell": self._first, **self._own()}

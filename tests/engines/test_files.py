@@ -65,7 +65,7 @@ def test_a_file_a_folder_and_a_pattern_give_the_counts_of_numpy(tmp_path, engine
     for people, data in zip(many, (folder, folder / f"0.{ending}"), strict=True):
         found = count_jointly(open_rows(data, ["pay", "age"], engine), (AXIS, OTHER))
         dense = np.zeros((11, 5), dtype=int)
-        dense[tuple(found.bins.T)] = found.counts
+        dense[tuple(found.grid.bins_of(found.cells).T)] = found.people
         np.testing.assert_array_equal(dense, np.histogramdd(np.stack([pay, age], 1)[people], bins=edges)[0])
     pattern = str(tmp_path / f"*b*/[02].{ending}")
     assert count(open_rows(pattern, "pay", engine), AXIS).people == 600
@@ -83,7 +83,8 @@ def test_next_to_an_edge_text_and_parquet_agree_with_one_value_at_a_time(tmp_pat
     frame.write_parquet(tmp_path / "a.parquet", row_group_size=50)
     for name in ("a.csv", "a.parquet"):
         found = count_jointly(open_rows(tmp_path / name, ["x", "who"], engine), (axis, who))
-        bins = found.bins[np.argsort(found.bins[:, 1])]
+        bins = found.grid.bins_of(found.cells)
+        bins = bins[np.argsort(bins[:, 1])]
         assert bins[:, 0].tolist() == [axis.cell_of(value) for value in values.tolist()]
 
 

@@ -79,7 +79,7 @@ def test_partitions_of_dask_with_names_of_different_kinds_are_refused(engines):
     who, x = [1, 2, 3, 1, 2, 3], [float(i) for i in range(6)]
     make = parts(in_pandas)
     rows = open_rows(make({"x": x, "who": who}), "x", keep="who")
-    assert people_by_bag(rows, (AXIS,), missing="drop", outside="clip").people == 3
+    assert people_by_bag(rows, (AXIS,), missing="drop", outside="clip").total_people == 3
     for odd, found in ((None, "floats"), (1.5, "floats")):
         frame = make({"x": [*x, 9.0], "who": [*who, odd]})
         with pytest.raises(BadInput, match=f"'who' cannot be the unit: it holds {found} in a partition"):

@@ -73,8 +73,7 @@ class Counted:
         grid = Grid(tuple(_with_bins(self.axes[number], bins) for number in numbers))
         first = self.bins.index(bins) * len(self.axes)
         codes = self.codes[:, [first + number for number in numbers]].astype(np.int64)
-        found = counting.histogram_of_codes(grid, codes, self.rows)
-        return Players.in_cells(grid, found.cells, found.counts)
+        return counting.players_of_codes(grid, codes, self.rows)
 
     def _numbers(self, columns: Sequence[int] | None) -> list[int]:
         if columns is None:

@@ -17,7 +17,6 @@ from equinoise.figures.cost import usual_draws
 from equinoise.figures.distribution import distribution
 from equinoise.figures.losses import losses
 from equinoise.figures.noise import noise
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.report.content import private_page
 from equinoise.report.write import checked
@@ -52,7 +51,7 @@ def possible_cost(mechanism: Mechanism, costs: Callable[[], Sequence[dict[str, f
 
 def quick_cost(mechanism: Mechanism) -> Figure:
     """The same at once where it takes a second, by upper bounds that are not tight."""
-    if not isinstance(mechanism, FixedNoise) or mechanism.measured is not None:
+    if not mechanism.costs_differ:
         return cost_figure(mechanism)
     found = possible_cost(mechanism, lambda: mechanism.costs(usual_draws(mechanism), tight=False))
     quick = "Quick upper bounds. The figures themselves follow in a moment."
@@ -88,7 +87,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     for name, own in ours.get("columns", {}).items():
         laplace = f"Laplace mechanism: {theirs['columns'][name]['kl']:.4g}"
         found.append((f"KL of {visible(name)!r} alone", f"{own['kl']:.4g}", laplace))
-    if isinstance(mechanism, FixedNoise) and mechanism.measured is not None:
+    if mechanism.measured is not None:
         found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
     every = "draw" if mechanism.draws == 1 else "draws"
     cost = at_most(mechanism.cost(mechanism.draws))

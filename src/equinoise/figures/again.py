@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from equinoise.fixed_noise import FixedNoise
+from equinoise.game import Game
+from equinoise.mechanism import Mechanism
 from equinoise.solvers import Round
 from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solving_again import gives
@@ -23,9 +24,9 @@ class Step:
     everyone: bool
 
 
-def replayed(mechanism: FixedNoise, tell: Tell) -> tuple[list[Step], bool]:
+def replayed(mechanism: Mechanism, game: Game, tell: Tell) -> tuple[list[Step], bool]:
     """Best response from the saved game's usual starts, round by round; and whether it ends at the saved profile."""
-    game, steps = mechanism.game(), list[Step]()
+    steps = list[Step]()
 
     def seen(state: Round) -> None:
         if state.number == 0:  # only says what comes next

@@ -10,7 +10,6 @@ from equinoise.figures import theme
 from equinoise.figures.again import Step, Tell, replayed
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.ticks import log_domain, log_ticks
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 PROTECTED, NOT_YET = "everyone protected", "not everyone protected"
@@ -18,9 +17,10 @@ PROTECTED, NOT_YET = "everyone protected", "not everyone protected"
 
 def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
     """KL after each round of best response on the saved game, played again; or why there is no such figure."""
-    if not isinstance(mechanism, FixedNoise):
+    game = mechanism.game()
+    if game is None:
         return "This tier plays no game: the weights are worked out in one step, and nothing converges."
-    steps, same = replayed(mechanism, tell)
+    steps, same = replayed(mechanism, game, tell)
     reached, lower = mechanism.metrics()["kl"], _lower_bound(mechanism)
     lasts = {step.run: step for step in steps}.values()
     ends = [last.kl for last in lasts if last.everyone]
@@ -50,7 +50,7 @@ def _between(low: float, high: float) -> str:
     return f"of {least}" if least == most else f"between {least} and {most}"
 
 
-def _outcome(mechanism: FixedNoise, same: bool) -> str:
+def _outcome(mechanism: Mechanism, same: bool) -> str:
     if same:
         return "It ended at the saved profile, exactly: the run can be repeated here."
     if mechanism.solver["name"] != "best-response":
@@ -58,7 +58,7 @@ def _outcome(mechanism: FixedNoise, same: bool) -> str:
     return "It ended at another profile: the saved one came of other starts, or of other versions of the libraries."
 
 
-def _lower_bound(mechanism: FixedNoise) -> float | None:
+def _lower_bound(mechanism: Mechanism) -> float | None:
     bound = mechanism.solver.get("lower_bound")
     return float(bound) if bound is not None and bound > 0 and mechanism.settings.get("utility", "kl") == "kl" else None
 

@@ -10,7 +10,6 @@ from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.ticks import log_domain, log_ticks
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 DRAWS = (1, 3, 10, 30, 100, 300)
@@ -65,7 +64,7 @@ def promised_cost(mechanism: Mechanism) -> Figure:
 
 
 def _whose(mechanism: Mechanism, delta: float) -> str:
-    who = ", everyone's own figure" if isinstance(mechanism, FixedNoise) else ""
+    who = "" if mechanism.differentially_private else ", everyone's own figure"
     if delta == 0:
         return f"What draws cost together{who}."
     own = (
@@ -91,7 +90,7 @@ def _allowed(mechanism: Mechanism) -> str:
 
 def how_composed(mechanism: Mechanism) -> str:
     """How what draws cost together was worked out."""
-    if not isinstance(mechanism, FixedNoise):
+    if mechanism.differentially_private:
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
     if mechanism.measured is not None:
         return "Measured losses add up."

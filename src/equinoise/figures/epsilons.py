@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from equinoise.errors import BadInput, at_most
+from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.again import Tell
 from equinoise.figures.figure import Figure, altair
 from equinoise.figures.theme import LAPLACE
 from equinoise.figures.ticks import log_domain, log_ticks
-from equinoise.fixed_noise import FixedNoise
-from equinoise.grid import Histogram
 from equinoise.mechanism import Mechanism
 from equinoise.metrics import kl
-from equinoise.solvers.best_response import RESTARTS, best_response
-from equinoise.worst_case import WorstCase
+from equinoise.solvers.best_response import RESTARTS
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 ALL_RUNS_UP_TO = 301
@@ -29,10 +26,10 @@ def epsilons(mechanism: Mechanism, tell: Tell) -> Figure:
     """KL against the epsilon of one draw: the saved people solved again at a few epsilons, and Laplace noise."""
     found: list[tuple[float, str, float]] = []
     left_out = []
-    name = GAME if isinstance(mechanism, FixedNoise) else RULE
+    name = GAME if mechanism.noise else RULE
     for epsilon in _asked(mechanism):
         tell(f"Solving again at epsilon {at_most(epsilon)}")
-        distance = _solved(mechanism, epsilon)
+        distance = mechanism.kl_at(epsilon, restarts=_restarts(mechanism))
         if distance is None:
             left_out.append(epsilon)
         else:
@@ -60,27 +57,13 @@ def _asked(mechanism: Mechanism) -> list[float]:
     return sorted({*EPSILONS, *around})
 
 
-def _restarts(mechanism: FixedNoise) -> int:
+def _restarts(mechanism: Mechanism) -> int:
     small = len(mechanism.grid.axes) == 1 and mechanism.grid.cells <= ALL_RUNS_UP_TO
     return int(mechanism.solver.get("restarts", RESTARTS)) if small else 1
 
 
-def _solved(mechanism: Mechanism, epsilon: float) -> float | None:
-    """None where someone is left unprotected, or this epsilon is out of reach."""
-    try:
-        if isinstance(mechanism, WorstCase):
-            histogram = Histogram(mechanism.grid, mechanism.histogram)
-            return float(WorstCase.make(histogram, epsilon=epsilon, base=mechanism.base).metrics()["kl"])
-        assert isinstance(mechanism, FixedNoise)
-        game = mechanism.game(epsilon)
-    except BadInput:
-        return None
-    solution = best_response(game, restarts=_restarts(mechanism), seed=int(mechanism.solver.get("seed", 0)))
-    return solution.kl if solution.protected == game.people else None
-
-
 def _caption(mechanism: Mechanism) -> str:
-    if not isinstance(mechanism, FixedNoise):
+    if not mechanism.noise:
         return "For each epsilon of one draw, the public rule applied to the same people. Lower is closer."
     runs = _restarts(mechanism)
     tier = " (with the fixed-noise tier's promise: nothing was measured end to end)" if mechanism.measured else ""

@@ -12,10 +12,8 @@ from equinoise.figures.figure import Figure, altair
 from equinoise.figures.pairs import Pair
 from equinoise.figures.shares import per_bin, places
 from equinoise.figures.ticks import log_domain, log_ticks
-from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis
 from equinoise.mechanism import Mechanism
-from equinoise.worst_case import WorstCase
 
 WORST, AVERAGE = "worst person", "average person"
 HARDEST = 10
@@ -37,7 +35,7 @@ def losses(mechanism: Mechanism) -> Figure:
     several, each = len(mechanism.grid.axes) > 1, mechanism.losses()
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
-        occupied, people, means, largest = per_bin(bins, mechanism.groups()[1][groups], each[groups])
+        occupied, people, means, largest = per_bin(bins, mechanism.members.people[groups], each[groups])
         rows = PAIR.rows(axis, occupied, people, largest, means)
         drawable = [point for point in PAIR.points(rows) if point["loss"] > 0]  # the scale is logarithmic
         panels.append(_points(drawable, axis.label, line_of(mechanism), number))
@@ -45,7 +43,7 @@ def losses(mechanism: Mechanism) -> Figure:
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
     words = f"Half of the people are within {at_most(shares['0.5'])}, everyone within {at_most(shares['1'])}."
-    infinite = int(mechanism.groups()[1][np.isinf(each)].sum())
+    infinite = int(mechanism.members.people[np.isinf(each)].sum())
     if infinite:
         words += f" For {infinite:,} people the loss is infinite, and not drawn."
     return Figure(
@@ -55,22 +53,17 @@ def losses(mechanism: Mechanism) -> Figure:
 
 def line_of(mechanism: Mechanism) -> float | None:
     """The loss that everyone is to stay within, if it is a loss that is bounded."""
-    bounded = not isinstance(mechanism, FixedNoise) or (mechanism.delta == 0 and mechanism.order is None)
+    bounded = mechanism.delta == 0 and mechanism.order is None
     return mechanism.epsilon if bounded else None
 
 
 def _caption(mechanism: Mechanism) -> str:
-    if isinstance(mechanism, WorstCase):
-        how = "The weights are worked out again without that person"
-        if mechanism.losses_by_theorem:
-            how = "There are too many bins to work losses out, so what the theorem allows is shown for everyone"
-    else:
-        how = "Everyone else's noise is held fixed"
     line = line_of(mechanism)
     what = f"The dashed line is what nobody may exceed, {at_most(line)}." if line is not None else (
         "What is bounded here is not the loss itself, so there is no line."
     )  # fmt: skip
-    return f"How much one person's presence can show in one draw. {how}. {what}"
+    basis = mechanism.loss_basis
+    return f"How much one person's presence can show in one draw. {basis[0].upper()}{basis[1:]}. {what}"
 
 
 def _points(points: list[dict[str, Any]], name: str, line: float | None, number: int) -> Any:
@@ -89,21 +82,21 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
 
 def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """The groups of people with the largest losses: where they are, how many, which scale they need."""
-    each, (cells, people) = mechanism.losses(), mechanism.groups()
+    each, people = mechanism.losses(), mechanism.members.people
     order = np.argsort(-each, kind="stable")[:most].tolist()
     axes, scales, rows = mechanism.grid.axes, _scales(mechanism), []
     for group in order:
-        where = _where(mechanism, group, int(cells[group]))
+        where = _where(mechanism, group)
         own = () if scales is None else (scales[group],)
         rows.append((*where, int(people[group]), *own, at_most(float(each[group]))))
     header = (*(axis.label for axis in axes), "people", *(() if scales is None else ("scale of their noise",)), "loss")
     return header, rows
 
 
-def _where(mechanism: Mechanism, group: int, cell: int) -> list[str]:
+def _where(mechanism: Mechanism, group: int) -> list[str]:
     """Where a person of a group is, column by column; someone with several rows, row by row."""
     axes = mechanism.grid.axes
-    bag = mechanism.bags[group] if isinstance(mechanism, FixedNoise) else ((cell, 1),)
+    bag = mechanism.bags[group]
     places = mechanism.grid.bins_of(np.array([at for at, _ in bag[:MOST_ROWS]]))
     more = ["..."] if len(bag) > MOST_ROWS else []
     many = ["" if times == 1 else f" ({times:,} rows)" for _, times in bag[:MOST_ROWS]]
@@ -120,7 +113,5 @@ def _from_to(axis: Axis, bin: int) -> str:
 
 
 def _scales(mechanism: Mechanism) -> list[str] | None:
-    if not isinstance(mechanism, FixedNoise):
-        return None
     names = mechanism.scale_names()
-    return [names[index] for index in mechanism.scale_indices.tolist()]
+    return None if not names else [names[index] for index in mechanism.scale_indices.tolist()]

@@ -10,7 +10,6 @@ from equinoise.figures.pairs import Pair
 from equinoise.figures.shares import edges, laplace_noise, noise_of_places, per_bin, places
 from equinoise.figures.theme import LAPLACE
 from equinoise.figures.ticks import plain, plainly, symlog_ticks
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 OWN = "this mechanism"
@@ -22,16 +21,16 @@ PAIR = Pair(
 
 def noise(mechanism: Mechanism) -> Figure:
     """Average noise bin by bin, beside the Laplace mechanism's; without noise, what weights do to each bin."""
-    return _noise(mechanism) if isinstance(mechanism, FixedNoise) else _changes(mechanism)
+    return _noise(mechanism) if mechanism.noise else _changes(mechanism)
 
 
-def _noise(mechanism: FixedNoise) -> Figure:
+def _noise(mechanism: Mechanism) -> Figure:
     panels, table, words = [], [], []
     several = len(mechanism.grid.axes) > 1
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
         noises = noise_of_places(mechanism, number)
-        occupied, people, means, _ = per_bin(bins, mechanism.people[groups], noises)
+        occupied, people, means, _ = per_bin(bins, mechanism.members.people[groups], noises)
         others = laplace_noise(mechanism, number, occupied)
         rows = PAIR.rows(axis, occupied, people, means, others)
         panels.append(_points(PAIR.points(rows), axis.label, axis.width, number))

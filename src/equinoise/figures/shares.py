@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise import baselines
-from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Floats, Grid, Ints
 from equinoise.mechanism import Mechanism
 
@@ -32,13 +31,13 @@ def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
 
 def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
     """The same, and which of the cells that groups have rows in stands for each: several may be in one bin."""
-    cells, groups = mechanism.placed()
-    bins = mechanism.grid.bins_of(cells)[:, number]
+    groups = mechanism.members.owners
+    bins = mechanism.grid.bins_of(mechanism.members.cells)[:, number]
     first = np.sort(np.unique(np.stack([groups, bins]), axis=1, return_index=True)[1])
     return bins[first], groups[first], first
 
 
-def noise_of_places(mechanism: FixedNoise, number: int) -> Floats:
+def noise_of_places(mechanism: Mechanism, number: int) -> Floats:
     """How far from their own bin people come out on one column, for each of :func:`places`: root of the mean square,
     in data units."""
     bins, _, first = _places(mechanism, number)

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from equinoise.errors import BadInput
 from equinoise.grid import Floats, Grid, Histogram, Ints
+
+Bag = tuple[tuple[int, int], ...]
+"""Cells, ascending, and how many of a person's rows are in each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,12 +89,36 @@ class Players:
         """Whether everyone has one row."""
         return bool((self.sizes == 1).all())
 
-    @property
+    @cached_property
+    def rows(self) -> Ints:
+        """Rows of everyone at each entry."""
+        return self.people[self.owners] * self.times
+
+    @cached_property
     def histogram(self) -> Histogram:
         """Rows per cell."""
         counts = np.zeros(self.grid.cells, dtype=np.int64)
-        np.add.at(counts, self.cells, self.people[self.owners] * self.times)
+        np.add.at(counts, self.cells, self.rows)
         return Histogram(self.grid, counts)
+
+    @cached_property
+    def bags(self) -> tuple[Bag, ...]:
+        """For each type the cells of a person's rows, and how many are in each."""
+        entries = list(zip(self.cells.tolist(), self.times.tolist(), strict=True))
+        return tuple(tuple(entries[first:last]) for first, last in pairwise(self.begins.tolist()))
+
+    def merged(self) -> Players:
+        """These people with those of the same bag together, for types that are not all different."""
+        people: dict[Bag, int] = {}
+        for bag, many in zip(self.bags, self.people.tolist(), strict=True):
+            people[bag] = people.get(bag, 0) + many
+        bags = sorted(people)
+        return Players.in_bags(self.grid, bags, np.array([people[bag] for bag in bags], dtype=np.int64))
+
+    def same(self, other: Players) -> bool:
+        """Whether these are the same people."""
+        names = ("begins", "cells", "times", "people")
+        return all(np.array_equal(getattr(self, name), getattr(other, name)) for name in names)
 
     def without_one(self, i: int) -> Players:
         """These players without one person of type i."""
@@ -109,8 +137,7 @@ class Players:
     @cached_property
     def counts(self) -> Floats:
         """Rows in each occupied cell: R times the original distribution there."""
-        weights = (self.people[self.owners] * self.times).astype(np.float64)
-        return np.asarray(np.bincount(self.places, weights), dtype=np.float64)
+        return np.asarray(np.bincount(self.places, self.rows.astype(np.float64)), dtype=np.float64)
 
     @cached_property
     def homes(self) -> Ints:

@@ -10,11 +10,11 @@ from equinoise.figures.again import Tell
 from equinoise.figures.cost import promised_cost
 from equinoise.figures.losses import hardest
 from equinoise.figures.summary import facts
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.report.left_out import WHY, left_out
 from equinoise.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.report.settings import asked, cannot_say, command, versions
+from equinoise.solving_again import why_not_measured
 from equinoise.terminal import METRIC_NAMES, certified, solved
 
 SHORT = {
@@ -57,7 +57,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
 
 def _certified_publicly(mechanism: Mechanism) -> str:
     """How and of what: no more than was checked."""
-    if not isinstance(mechanism, FixedNoise):
+    if mechanism.differentially_private:
         return "in whole numbers, for every dataset within the bounds"
     how = f"in {mechanism.certificate().how}"
     if mechanism.measured is None:
@@ -69,27 +69,26 @@ def _certified_publicly(mechanism: Mechanism) -> str:
 
 
 def _tier(mechanism: Mechanism) -> str:
-    kind = "differential privacy" if mechanism.tier == "worst-case" else "not differential privacy"
+    kind = "differential privacy" if mechanism.differentially_private else "not differential privacy"
     return f"{mechanism.tier.capitalize()} tier, {kind}."
 
 
 def _promised(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
     texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
-    if isinstance(mechanism, FixedNoise):
+    if not mechanism.differentially_private:
         texts.append(Text(_end_to_end(mechanism)))
     return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))
 
 
-def _end_to_end(mechanism: FixedNoise) -> str:
+def _end_to_end(mechanism: Mechanism) -> str:
     """What fixed noise leaves out, and how to measure it where that is possible."""
     ask = "'equinoise audit FILE --data DATA --end-to-end'"
     if mechanism.measured is not None:
         return f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {ask} measures it again."
     larger = "With the noise worked out again without each person, losses can be larger"
-    if not mechanism.settings.get("public_bounds"):
-        return f"{larger}; for this kind of mechanism they are not measured."
-    return f"{larger}: measure them with {ask}."
+    reason = why_not_measured(mechanism)
+    return f"{larger}: measure them with {ask}." if reason is None else f"{larger}. {reason}"
 
 
 def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
@@ -144,7 +143,7 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
             "limit ended the solver's work)."
         )
     ]
-    if isinstance(mechanism, FixedNoise):
+    if mechanism.noise:
         texts.append(Text("Noise needs room, the padding around the bounds: some draws may fall outside the bounds."))
     texts += [Text(words) for words in cannot_say(mechanism)]
     return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 WHY = (
@@ -14,7 +13,7 @@ WHY = (
 
 def left_out(mechanism: Mechanism) -> list[str]:
     """In words; which of them depends on settings that are public alone."""
-    game = isinstance(mechanism, FixedNoise)
+    game = bool(mechanism.noise)
     settings = mechanism.settings
     found = [
         "the number of people, and in how many cells they are",
@@ -36,7 +35,7 @@ def left_out(mechanism: Mechanism) -> list[str]:
         found.append("the scales that were found, which were worked out from the data")
     if not settings.get("public_bounds"):
         found.append("the bounds and the grid, which were read off the data")
-    if getattr(mechanism, "base", None) is not None:
+    if mechanism.base is not None:
         found.append("the base distribution that was given")
     if settings.get("unit") is not None:
         found.append("how many rows there are, and how many anyone has")

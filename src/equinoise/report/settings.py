@@ -53,7 +53,7 @@ PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-conver
 def asked(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
     """The settings that the file tells; on a ``public`` page none that came from the data."""
     settings = mechanism.settings
-    game = mechanism.tier != "worst-case"
+    game = bool(mechanism.noise)
     found = [
         (words, _said(settings[name]))
         for name, words in WORDS.items()
@@ -92,7 +92,7 @@ def command(mechanism: Mechanism) -> str:
             parts += [f"--{name.replace('_', '-')}", _option(value)]
     if settings.get("per_axis"):
         parts.append("--scale-per-column")
-    if getattr(mechanism, "base", None) is not None:
+    if mechanism.base is not None:
         parts += ["--base", "BASE"]
     return quoted([*parts, "--out", "FILE.eq"])
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equinoise.audit import Audit, same_kernel
+from equinoise.audit import Audit
 from equinoise.errors import BadInput, PromiseNotMet, one_of
 from equinoise.figures import FIGURES, make_figure
 from equinoise.figures.again import Tell
@@ -107,12 +107,12 @@ def _told(mechanism: Mechanism, path: Path, public: bool, figures: tuple[str, ..
 
 
 def checked(mechanism: Mechanism, tell: Tell) -> Mechanism:
-    """The mechanism with everything worked out anew, if all that an audit looks at is as it should be."""
+    """The mechanism, if all that an audit looks at is as it should be. It cannot change, so its certificate is kept."""
     tell("Checking the certificate")
-    fresh = replace(mechanism)  # without what was kept from before
-    found = Audit(fresh, fresh.certificate(), fresh.ledger.releases, same_kernel(fresh), None)
+    releases = mechanism.ledger.releases
+    found = Audit(mechanism, mechanism.certificate(), releases, mechanism.weights_as_named, None)
     if not found.passed:
         raise PromiseNotMet(
             "The mechanism does not pass its audit, so there is nothing to report. 'equinoise audit' says why."
         )
-    return fresh
+    return mechanism

@@ -11,12 +11,10 @@ from rich.table import Table
 from equinoise.audit import Audit
 from equinoise.errors import at_most, listed
 from equinoise.figures.ticks import plain
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.row_losses import RowLosses
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import SECRET, SECRET_ROWS, certified
-from equinoise.worst_case import WorstCase
 
 NOT_CHECKED = {
     "data": "whether these are the people of any data (--data)",
@@ -51,9 +49,8 @@ def _verdict(found: Audit) -> str:
         return f"{began} Not checked: {left}." if left else began
     if replace(found, end_to_end=None).passed and found.as_measured:
         people = f"{found.above:,} of {found.mechanism.total_people:,} people are above the target end to end"
-        fixed = (
-            " What is certified holds everyone else's noise fixed." if isinstance(found.mechanism, FixedNoise) else ""
-        )
+        alone = found.mechanism.differentially_private
+        fixed = "" if alone else " What is certified holds everyone else's noise fixed."
         return f"AUDIT FAILED: {people}.{fixed}"
     return "AUDIT FAILED: see above. Release nothing from this file."
 
@@ -66,8 +63,7 @@ def _cells(found: Audit) -> Table:
         cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
     table = Table(title=f"Loss of one draw, cell by cell ({m.grid.name}{which})")
     measured = found.end_to_end
-    fixed = "worst loss, others' noise fixed" if isinstance(m, FixedNoise) else "loss"
-    for name in ("cell", "from", "to", "people", "average scale", fixed, *(["end to end"] if measured else [])):
+    for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
     for number, row in enumerate(cells):
         again = [f"{measured.losses[number]:.4g}"] if measured else []
@@ -82,9 +78,7 @@ def _show_costs(console: Console, found: Audit) -> None:
     """What one draw costs anyone, what was released, and what all draws cost together."""
     m = found.mechanism
     shares = ", ".join(f"{float(q):.0%} within {at_most(loss)}" for q, loss in m.loss_quantiles().items())
-    how = ", others' noise fixed" if isinstance(m, FixedNoise) else ""
-    how = ", by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
-    console.print(f"Losses of one draw{how}: {shares} ({_to_stay(m)}).")
+    console.print(f"Losses of one draw ({m.loss_basis}): {shares} ({_to_stay(m)}).")
     console.print(
         f"Ledger: {found.spent:,} of {m.draws:,} draws released"
         + (f" and {m.declared(found.spent)}." if found.spent else ".")
@@ -92,8 +86,7 @@ def _show_costs(console: Console, found: Audit) -> None:
     totals = found.totals
     if m.draws > 1 and totals:
         worst = max(totals, key=lambda group: group["allowed"])
-        alike = not isinstance(m, FixedNoise) or m.measured is not None
-        who = "anyone" if alike else f"the worst-placed people (cell {worst['cell']})"
+        who = f"the worst-placed people (cell {worst['cell']})" if m.costs_differ else "anyone"
         beside = f" ({m.qualifier})" if m.qualifier else ""
         console.print(
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
@@ -112,8 +105,7 @@ def _show_checks(console: Console, found: Audit) -> None:
             style=None if found.same_histogram else "red",
         )
     if not found.same_kernel:
-        named = "noise and scales that the file names" if isinstance(m, FixedNoise) else "public rule"
-        console.print(f"The weights are not those of the {named}.", style="red")
+        console.print(f"The weights are not those of the {m.weights_source}.", style="red")
     if not found.certificate.holds:
         console.print(f"The certificate does not hold: {found.certificate.failure}. Nothing is promised.", style="red")
     elif not m.within_budget:
@@ -127,9 +119,9 @@ def _show_checks(console: Console, found: Audit) -> None:
 
 def _to_stay(m: Mechanism) -> str:
     """What losses are held against."""
-    if isinstance(m, FixedNoise) and m.order is not None:
+    if m.order is not None:
         return f"their Renyi divergence of order {m.order:g} is to stay within {at_most(m.epsilon)}"
-    but = f" with delta = {at_most(m.delta)}" if isinstance(m, FixedNoise) and m.delta > 0 else ""
+    but = f" with delta = {at_most(m.delta)}" if m.delta > 0 else ""
     return f"to stay within {at_most(m.epsilon)}{but}"
 
 
@@ -146,9 +138,7 @@ def show_losses(found: RowLosses) -> None:
         ends = _side(row["from"]), _side(row["to"])
         table.add_row(str(row["cell"]), *ends, f"{row['people']:,}", *scale, f"{row['loss']:.4g}")
     console.print(table)
-    how = "the others' noise fixed" if isinstance(m, FixedNoise) else "the weights worked out again"
-    how = "by the theorem and not worked out" if isinstance(m, WorstCase) and m.losses_by_theorem else how
-    console.print(f"Worst loss of one draw, {how}: {at_most(float(groups.losses.max()))}.")
+    console.print(f"Worst loss of one draw ({m.loss_basis}): {at_most(float(groups.losses.max()))}.")
     names = f"column{'s' * (len(found.columns) > 1)} {listed(map(repr, found.columns))}"
     missing = f" {found.left_out:,} of them were left out as missing and have none." if found.left_out else ""
     console.print(f"{found.rows:,} rows, with the new {names}, are in {found.out} (only you can read it).{missing}")

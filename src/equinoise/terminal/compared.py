@@ -12,8 +12,9 @@ from rich.table import Table
 from equinoise.comparison import Comparison
 from equinoise.errors import at_most, listed
 from equinoise.figures.cost import how_composed
-from equinoise.mechanism import SECRET_SIZE, Mechanism
+from equinoise.mechanism import Mechanism
 from equinoise.methods import LOCAL_ROWS, NOT_PRIVATE, PROMISES, Row
+from equinoise.promise import SECRET_SIZE
 from equinoise.terminal.consoles import screen
 from equinoise.terminal.words import METRIC_NAMES, SECRET
 

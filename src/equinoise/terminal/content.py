@@ -7,7 +7,6 @@ from rich.table import Table
 
 from equinoise.errors import shown
 from equinoise.figures.ticks import plain
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 from equinoise.terminal.bars import show_bars
 from equinoise.terminal.consoles import screen
@@ -31,12 +30,13 @@ def show_mechanism(mechanism: Mechanism) -> None:
 
 
 def _content(mechanism: Mechanism) -> Table:
-    if not isinstance(mechanism, FixedNoise):
+    if not mechanism.noise:
         return weights_table(mechanism)
-    return profile_table(mechanism) if len(mechanism.factors) == 1 and mechanism.single else scales_table(mechanism)
+    small = len(mechanism.grid.axes) == 1 and mechanism.members.single
+    return profile_table(mechanism) if small else scales_table(mechanism)
 
 
-def scales_table(mechanism: FixedNoise) -> Table:
+def scales_table(mechanism: Mechanism) -> Table:
     """People and rows per choice of scales: there are too many cells to show, or people in several."""
     table = Table(title=f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)")
     for name in ("scale", "people", "rows"):
@@ -44,12 +44,12 @@ def scales_table(mechanism: FixedNoise) -> Table:
     for index, name in enumerate(mechanism.scale_names()):
         here = mechanism.scale_indices == index
         if here.any():
-            people, rows = mechanism.people[here], mechanism.people[here] @ mechanism.sizes[here]
-            table.add_row(name, f"{int(people.sum()):,}", f"{int(rows):,}")
+            people, sizes = mechanism.members.people[here], mechanism.members.sizes[here]
+            table.add_row(name, f"{int(people.sum()):,}", f"{int(people @ sizes):,}")
     return table
 
 
-def profile_table(mechanism: FixedNoise) -> Table:
+def profile_table(mechanism: Mechanism) -> Table:
     """People per cell and scale."""
     axis = mechanism.grid.axis
     table = Table(title=f"People per cell and {mechanism.noise} scale (data units)")
@@ -58,10 +58,11 @@ def profile_table(mechanism: FixedNoise) -> Table:
     for (scale,) in mechanism.scales:
         table.add_column(plain(scale * axis.range), justify="right")
     middles = axis.midpoints()
-    for cell in np.unique(mechanism.cells).tolist():
+    members = mechanism.members
+    for cell in members.occupied.tolist():
         people = [0] * len(mechanism.scales)
-        for g in np.flatnonzero(mechanism.cells == cell).tolist():
-            people[int(mechanism.scale_indices[g])] = int(mechanism.people[g])
+        for g in np.flatnonzero(members.cells == cell).tolist():
+            people[int(mechanism.scale_indices[g])] = int(members.people[g])
         table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
     return table
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from equinoise.errors import at_most
-from equinoise.fixed_noise import FixedNoise
 from equinoise.mechanism import Mechanism
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
@@ -31,7 +30,7 @@ METRIC_NAMES = {
 def certified(mechanism: Mechanism) -> str:
     """What was certified, in a sentence."""
     certificate = mechanism.certificate()
-    if not isinstance(mechanism, FixedNoise):
+    if mechanism.differentially_private:
         return (
             "Certified in whole numbers for every dataset within the bounds, and that the weights are those of this "
             f"one; here the worst loss is {at_most(mechanism.worst_loss)}, and half of the people are within "

@@ -22,13 +22,16 @@ SPREAD_SHARE, SPREAD_STEPS = 0.2, 3
 """Share of the people who take more noise than they need, and by how many scales at most: they hide the others."""
 
 
+RUNS = 2
+"""Of every restart: from a local profile, and from one with some people spread out."""
+
 RANDOM = 2
 """Restarts that also begin from a random profile: it takes longest to play on from there, and is rarely worth it."""
 
 
 def most_runs(restarts: int) -> int:
     """How many runs so many restarts make at most."""
-    return 2 * restarts + min(RANDOM, restarts)
+    return RUNS * restarts + min(RANDOM, restarts)
 
 
 def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
