@@ -37,9 +37,9 @@ ASKED = {
 
 TAIL = """
 The worst-case tier has no game: it takes one column, and of several rows of a person one (`--unit-rows one`). So do
-`compare`, whose other methods are for one row a person, and `explore`, which shows one column. Two more refusals depend
-on the data, because they must: the genetic solver keeps a gene for each person and takes at most 100,000, and the
-optimal solver needs an epsilon above ln(R/(R-m)), R being all rows and m those of one person.
+`compare`, whose other methods are for one row a person, and `explore`, which shows one column. Two more refusals are
+for size: the genetic solver keeps a gene for each person and takes at most 100,000, and the optimal solver looks at
+types x scales x cells, at most 2^25 in all. Where that solver does not close its gap in time, it says how large it is.
 """
 
 

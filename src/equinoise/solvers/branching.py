@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from equinoise.grid import Floats
+from equinoise.grid import Floats, Ints
 from equinoise.solvers.nodes import Group, Node
 from equinoise.solvers.program import Program
 
@@ -134,3 +134,19 @@ def split_people(node: Node, fractions: Floats, people: Floats) -> list[Node]:
     if whole == 0:
         return split_by_use(node, (pair,), fractions, people)
     return [node.with_least(pair, whole + 1), node.with_most(pair, whole)]
+
+
+def split_off(node: Node, profile: Ints, people: Floats) -> list[Node]:
+    """Parts of a node, in one of which a profile of it is nearer to being alone. Nothing if it is alone already."""
+    wanted = profile.ravel()
+    types = (len(profile), -1)
+    least, most = node.least.reshape(types).sum(axis=1), node.most.reshape(types).sum(axis=1)
+    everyone = people.reshape(types)[:, 0]
+    open_types = np.repeat((least < everyone) & (everyone < most), node.choices)
+    pairs = np.flatnonzero(open_types & (node.least < node.most))
+    if len(pairs) == 0:
+        return []
+    pair = int(pairs[np.argmax(wanted[pairs] / people[pairs])])
+    if wanted[pair] > node.least[pair]:
+        return [node.with_most(pair, int(wanted[pair]) - 1), node.with_least(pair, int(wanted[pair]))]
+    return [node.with_least(pair, int(wanted[pair]) + 1), node.with_most(pair, int(wanted[pair]))]

@@ -44,7 +44,8 @@ class Node:
         """Those with so many people on a pair or more."""
         least = self.least.copy()
         least[pair] = people
-        return replace(self, least=least)
+        part = replace(self, least=least)
+        return part.using((pair,)) if people > 0 else part
 
     def with_most(self, pair: int, people: int) -> Node:
         """Those with no more."""

@@ -1,10 +1,10 @@
 """The game's optimum from below: a linear program that bounds the divergence of all profiles of a node.
 
 A fraction f[p] of a type's people uses the pair p = (type, scale); s[x] = S[x] / n[x], where S[x] = sum of people f W;
-minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below. That a used pair
-must satisfy S[x] >= D[p, x] in every cell x, its demand W[p, x] / upper, is not convex. What is kept of it are rows
-that hold for every profile that protects everyone: in all nodes, or in those where someone is known to use some group
-of pairs.
+minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below (or a sum of gaps,
+see ``objective``). That a used pair must satisfy S[x] >= D[p, x] in every cell x, its demand (see ``demands``), is not
+convex. What is kept of it are rows that hold for every profile that protects everyone: in all nodes, or in those where
+someone is known to use some group of pairs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 
 from equinoise.game.game import Game
 from equinoise.grid import Floats
+from equinoise.solvers.demands import demands
 from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
 from equinoise.solvers.nodes import Group, Node
 from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, Objective
@@ -51,10 +52,10 @@ class Program:
         self.people = game.players.people[self.type_of].astype(np.float64)
         self.rows = game.rows.some(self.type_of, self.scale_of) / game.kernel.total
         self.mass = self.people[:, None] * self.rows
-        self.demand = self.rows / game.condition.upper[self.type_of, None]
+        self.demand = demands(game.condition, self.rows, self.type_of)
         self.objective = Objective(game)
         self.unit = np.full(self.rows.shape[1], 0.1)  # s counts S in these
-        self.unit[self.objective.cells] = self.objective.unit
+        self.unit[game.players.occupied] = game.players.counts
         self.stars = Stars(self.demand, self.types)
         self.added: list[_Row] = []
         self.floors: dict[Group, Floats] = {}
@@ -83,6 +84,7 @@ class Program:
         for term in range(terms):
             for at in FIRST_TANGENTS:
                 self._add_tangent(term, at)
+        self.objective.add_gaps(self.highs, self.people[:, None] * self.objective.features)
         self.lasting_rows = self.highs.getNumRow()
 
     @property
@@ -235,4 +237,4 @@ class Program:
 
     def divergence(self, fractions: Floats) -> float:
         """Of fractions."""
-        return self.objective.value(fractions @ self.mass)
+        return self.objective.value(fractions * self.people, fractions @ self.mass)
