@@ -120,13 +120,15 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, r
         if not people[list(group)].any():
             parts.reverse()
         parts += [node.with_least(pair, whole), node.with_most(pair, int(people[pair]) + whole)]
+        total = int(people[list(group)].sum())
+        parts += [node.with_total(group, random.randint(0, total), math.inf), node.with_total(group, 0, total + whole)]
         for part in parts:
             if part is not None:
                 tightened(program, part)
         path += parts[1:]
         node = random.choice(parts[1:])
     for node in path:
-        fixed = Node(program.choices, people.astype(float), people.astype(float), node.used)
+        fixed = Node(program.choices, people.astype(float), people.astype(float), node.used, node.totals)
         program.enter(fixed)
         bound = program.solve(later())
         assert bound is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -18,6 +19,12 @@ THRESHOLDS = 8
 """Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
 """Fewer people than this are nobody, at first: tolerances make them."""
+WHOLE = 1e-3
+"""Totals of people are whole if they are as near as this to a whole number."""
+TOTALS = 3
+"""Totals looked at, at a node."""
+DEPTH = 3
+"""How often types are halved for totals."""
 TRACE = 1e-9
 """Where nothing else is left to ask, fewer than this are nobody. Far away a trace of a person is enough for others."""
 
@@ -37,35 +44,64 @@ def score(people: float, least: float) -> float:
     return amount * (1.5 - amount) * min(math.log(least), 3.0)
 
 
+def ranges_of_types(types: int, choices: int) -> list[Group]:
+    """All types, their halves, quarters and so on, at one scale, and at that and larger ones; large scales first."""
+    found: dict[Group, None] = {}
+    for level in range(DEPTH):
+        edges = np.linspace(0, types, 2**level + 1).astype(int).tolist()
+        for first, end in itertools.pairwise(edges):
+            for v in range(choices - 1, 0, -1):
+                for last in (v + 1, choices):
+                    found[tuple(i * choices + w for i in range(first, end) for w in range(v, last))] = None
+    return [group for group in found if group]
+
+
 class Branching:
-    """Chooses the splits, and remembers how much each of them raised the bound."""
+    """Chooses the splits, and remembers about how much each of them raises the bound."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.gains: dict[Group, tuple[float, float]] = {}
+        self.gains: dict[tuple[Group, int | None], tuple[float, ...]] = {}
+        self.unprotected = True  # whether anyone is, in the last solution that was split
+        self.ranges = ranges_of_types(program.types, program.choices)
 
-    def violated(self, bound: float, wanted: float, deadline: float) -> Group | None:
-        """The group to ask about, where someone in the program's last solution is unprotected; None if nobody is.
+    def split(self, bound: float, wanted: float, deadline: float) -> list[Node]:
+        """The parts of the program's node, the one nearer to its last solution last; nothing if nobody there is
+        unprotected and totals of people are whole.
 
-        The best is the one that raises the bound on both sides, as far as that is wanted.
+        The best split raises the bound in both parts, as far as that is wanted. It asks of a group whether anyone uses
+        it, if someone in it is unprotected; or how many use a scale, or that and larger ones, in a range of types.
+        Where many types can do the same for others, the program divides people among them, and asking type after type
+        would learn little.
         """
         program, node, fractions = self.program, self.program.node, self.program.fractions
+        people = fractions * program.people
         groups = self._candidates(SOMEONE) or self._candidates(TRACE)
-        new = [group for group in groups if group not in self.gains][:TRIES]
-        for group in new:
-            self.gains[group] = (
-                self._gain(node.avoiding(group), bound, deadline),
-                self._gain(node.using(group), bound, deadline),
+        self.unprotected = bool(groups)
+        asked: list[tuple[Group, int | None]] = [(group, None) for group in groups]
+        totals = ((group, float(people[list(group)].sum())) for group in self.ranges)
+        asked += [(group, math.floor(total)) for group, total in totals if abs(total - round(total)) > WHOLE][:TOTALS]
+        new = [question for question in asked if question not in self.gains]
+        new = [question for question in new if question[1] is None][:TRIES] + [q for q in new if q[1] is not None]
+        for question in new:
+            self.gains[question] = tuple(
+                self._gain(part, bound, deadline) for part in self._parts(node, question, people)
             )
         if new:
             program.enter(node)
             program.fractions = fractions
 
-        def product(group: Group) -> float:
-            no, yes = self.gains.get(group, (0.0, 0.0))
-            return max(min(no, wanted), 1e-7) * max(min(yes, wanted), 1e-7)
+        def product(question: tuple[Group, int | None]) -> float:
+            return math.prod(max(min(gain, wanted), 1e-7) for gain in self.gains.get(question, (0.0, 0.0)))
 
-        return max(groups, key=product, default=None)
+        return self._parts(node, max(asked, key=product), people) if asked else []
+
+    def _parts(self, node: Node, question: tuple[Group, int | None], people: Floats) -> list[Node]:
+        group, whole = question
+        if whole is None:
+            return split_by_use(node, group, people)
+        parts = [node.with_total(group, whole + 1, math.inf), node.with_total(group, 0, whole)]
+        return parts if people[list(group)].sum() < whole + 0.5 else parts[::-1]
 
     def _candidates(self, someone: float) -> list[Group]:
         """Groups with a violated pair that may answer either way; those likely to matter first."""
@@ -99,10 +135,8 @@ class Branching:
         cells = np.argsort(-scores, kind="stable")[:THRESHOLDS]
         return [(int(x), float(levels[x])) for x in cells if levels[x] > 1 + 1e-5]
 
-    def _gain(self, node: Node | None, bound: float, deadline: float) -> float:
+    def _gain(self, node: Node, bound: float, deadline: float) -> float:
         """About how much the bound rises in a part: by a few simplex steps, so it serves for choosing only."""
-        if node is None:
-            return math.inf
         highs = self.program.highs
         self.program.enter(node)
         highs.setOptionValue("simplex_iteration_limit", TRY_STEPS)
@@ -113,12 +147,12 @@ class Branching:
         return max(result - bound, 0.0)
 
 
-def split_by_use(node: Node, group: Group, fractions: Floats, people: Floats) -> list[Node]:
+def split_by_use(node: Node, group: Group, people: Floats) -> list[Node]:
     """Someone uses the group, or nobody does; the part nearer to the fractions last."""
     no, yes = node.avoiding(group), node.using(group)
     if no is None:
         return [yes]
-    mostly = (fractions * people)[list(group)].sum() >= 0.5
+    mostly = people[list(group)].sum() >= 0.5
     return [no, yes] if mostly else [yes, no]
 
 
@@ -132,7 +166,7 @@ def split_people(node: Node, fractions: Floats, people: Floats) -> list[Node]:
         return []
     whole = math.floor(wanted[pair])
     if whole == 0:
-        return split_by_use(node, (pair,), fractions, people)
+        return split_by_use(node, (pair,), wanted)
     return [node.with_least(pair, whole + 1), node.with_most(pair, whole)]
 
 

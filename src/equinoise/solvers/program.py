@@ -109,12 +109,24 @@ class Program:
         for group in node.used:
             people = self.people[list(group)]
             self._add(list(group), people / people.max(), _Row(1 / people.max(), group, (group, -1)))
+        for group, _, _ in node.totals:
+            people = self.people[list(group)]
+            self._add(list(group), people / people.max(), _Row(-kHighsInf, None, (group, -2)))
+        for number, row in enumerate(self.added, self.lasting_rows):
+            if row.says is not None and row.says[1] == -2:
+                self.highs.changeRowBounds(number, *self._total_bounds(row.says[0]))
         holds = {where: node.implies(where) for where in {row.where for row in self.added} if where is not None}
         local = [(number, row) for number, row in enumerate(self.added, self.lasting_rows) if row.where is not None]
         numbers = np.array([number for number, _ in local], dtype=np.int32)
         lows = np.array([row.low if row.where is None or holds[row.where] else -kHighsInf for _, row in local])
         if local:
             self.highs.changeRowsBounds(len(local), numbers, lows, np.full(len(local), kHighsInf))
+
+    def _total_bounds(self, group: Group) -> tuple[float, float]:
+        """How many people the node has on a group, in units of its largest type."""
+        unit = self.people[list(group)].max()
+        bounds = [(low / unit, high / unit) for other, low, high in self.node.totals if other == group]
+        return bounds[0] if bounds else (-kHighsInf, kHighsInf)
 
     def floor_of(self, group: Group) -> Floats:
         """What S is at least, in every cell, if someone uses the group."""
@@ -136,8 +148,12 @@ class Program:
         """A lower bound on the node, infinite if there is nothing in it; None if there was no solution in time."""
         status = run(self.highs, deadline)
         if status in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
-            self.highs.clearSolver()  # rarely it cannot go on from its last basis, but can start anew
+            # Rarely it cannot go on from its last basis, mostly where nothing is left, but can start anew, unscaled.
+            self.highs.clearSolver()
+            _, scaling = self.highs.getOptionValue("simplex_scale_strategy")
+            self.highs.setOptionValue("simplex_scale_strategy", 0)
             status = run(self.highs, deadline)
+            self.highs.setOptionValue("simplex_scale_strategy", scaling)
         if status in (HighsModelStatus.kInfeasible, HighsModelStatus.kUnboundedOrInfeasible):
             return math.inf
         if status != HighsModelStatus.kOptimal:

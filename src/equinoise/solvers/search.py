@@ -13,7 +13,7 @@ import numpy as np
 from equinoise.game.game import Game
 from equinoise.grid import Floats, Ints
 from equinoise.solvers.best_response import RUNS, run_to_end, starts
-from equinoise.solvers.branching import Branching, split_by_use, split_off, split_people
+from equinoise.solvers.branching import Branching, split_off, split_people
 from equinoise.solvers.nodes import Node
 from equinoise.solvers.program import Program
 from equinoise.solvers.restricted import best_fractions, best_people, rounded
@@ -115,13 +115,12 @@ class Search:
             if self.rounds == 0:
                 self._offer(fractions)
                 self._offer(self.best.ravel() / people)
-            group = self.branching.violated(bound, self.enough - bound, self.deadline)
-            if group is not None:
-                parts = split_by_use(node, group, fractions, people)
-                if bound <= self.bound + FOLLOWED * (self.enough - self.bound):
-                    following = bound, parts.pop()
-            else:
+            parts = self.branching.split(bound, self.enough - bound, self.deadline)
+            if parts and bound <= self.bound + FOLLOWED * (self.enough - self.bound):
+                following = bound, parts.pop()
+            if not self.branching.unprotected:
                 self._offer(fractions)
+            if not parts and following is None:
                 whole = rounded(self.program, fractions)
                 parts = split_people(node, fractions, people)
                 if not parts and not self._protects(whole):  # the demands are met, but not all that is asked for
