@@ -119,6 +119,7 @@ PARTS = {
     "no two at once, nothing at random": [(search, "NEARLY", 0.0), (search, "ATTEMPTS", 0)],
     "tangents without lift": [(program.Program, "_add_lifted_tangents", tangents_without_lift)],
     "asks nothing of cells": [(branching, "THRESHOLDS", 0)],
+    "asks for no totals": [(branching, "TOTALS", 0)],
     "rounding only, no integer program": [(search, "best_people", lambda *given: None)],
 }
 

@@ -64,7 +64,7 @@ def best_by_enumeration(game):
     return min((game.divergence(p) for p in protecting_profiles(game)), default=math.inf)
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(games())
 def test_brute_force_agrees(game):
     best = best_by_enumeration(game)
@@ -95,7 +95,7 @@ def test_games_whose_optimum_was_once_missed(counts, noise, scales, epsilon, uti
     assert found.divergence <= best_by_enumeration(game) + 1e-4
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(games(), st.randoms(use_true_random=False))
 def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, random):
     """Down a random path of nodes that contain a protecting profile: whatever rows were added there and beside it,

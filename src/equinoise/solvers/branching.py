@@ -19,8 +19,9 @@ THRESHOLDS = 8
 """Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
 """Fewer people than this are nobody, at first: tolerances make them."""
-WHOLE = 1e-3
-"""Totals of people are whole if they are as near as this to a whole number."""
+WHOLE, MOST_IN_TYPE = 1e-3, 1000.0
+"""Totals of people are whole if they are as near as this to a whole number; where a type has more people than that,
+in proportion less near, because HiGHS's tolerances grow with it."""
 TOTALS = 3
 """Totals looked at, at a node."""
 DEPTH = 3
@@ -63,7 +64,7 @@ class Branching:
         self.program = program
         self.gains: dict[tuple[Group, int | None], tuple[float, ...]] = {}
         self.unprotected = True  # whether anyone is, in the last solution that was split
-        self.ranges = ranges_of_types(program.types, program.choices)
+        self.ranges = {group: np.array(group) for group in ranges_of_types(program.types, program.choices)}
 
     def split(self, bound: float, wanted: float, deadline: float) -> list[Node]:
         """The parts of the program's node, the one nearer to its last solution last; nothing if nobody there is
@@ -79,8 +80,7 @@ class Branching:
         groups = self._candidates(SOMEONE) or self._candidates(TRACE)
         self.unprotected = bool(groups)
         asked: list[tuple[Group, int | None]] = [(group, None) for group in groups]
-        totals = ((group, float(people[list(group)].sum())) for group in self.ranges)
-        asked += [(group, math.floor(total)) for group, total in totals if abs(total - round(total)) > WHOLE][:TOTALS]
+        asked += self._totals(people)[:TOTALS]
         new = [question for question in asked if question not in self.gains]
         new = [question for question in new if question[1] is None][:TRIES] + [q for q in new if q[1] is not None]
         for question in new:
@@ -95,6 +95,15 @@ class Branching:
             return math.prod(max(min(gain, wanted), 1e-7) for gain in self.gains.get(question, (0.0, 0.0)))
 
         return self._parts(node, max(asked, key=product), people) if asked else []
+
+    def _totals(self, people: Floats) -> list[tuple[Group, int | None]]:
+        """Groups of which the program has a total that is not whole, and the whole number below."""
+        found: list[tuple[Group, int | None]] = []
+        for group, pairs in self.ranges.items():
+            total, unit = float(people[pairs].sum()), float(self.program.people[pairs].max())
+            if abs(total - round(total)) > WHOLE * max(1.0, unit / MOST_IN_TYPE):
+                found.append((group, math.floor(total)))
+        return found
 
     def _parts(self, node: Node, question: tuple[Group, int | None], people: Floats) -> list[Node]:
         group, whole = question
