@@ -180,8 +180,11 @@ def split_people(node: Node, fractions: Floats, people: Floats) -> list[Node]:
 
 
 def split_off(node: Node, profile: Ints, people: Floats) -> list[Node]:
-    """Parts of a node, in one of which a profile of it is nearer to being alone. Nothing if it is alone already."""
-    wanted = profile.ravel()
+    """Parts of a node, in one of which a profile of it is nearer to being alone. Nothing if it is alone already.
+
+    A profile that is not in the node is moved into it, as far as single pairs go.
+    """
+    wanted = np.clip(profile.ravel(), node.least, node.most)
     types = (len(profile), -1)
     least, most = node.least.reshape(types).sum(axis=1), node.most.reshape(types).sum(axis=1)
     everyone = people.reshape(types)[:, 0]

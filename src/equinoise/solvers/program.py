@@ -147,13 +147,15 @@ class Program:
     def solve(self, deadline: float) -> float | None:
         """A lower bound on the node, infinite if there is nothing in it; None if there was no solution in time."""
         status = run(self.highs, deadline)
-        if status in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
-            # Rarely it cannot go on from its last basis, mostly where nothing is left, but can start anew, unscaled.
+        for option, value in (("simplex_scale_strategy", 0), ("solver", "ipm")):
+            if status not in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
+                break
+            # Rarely it cannot go on from its last basis, mostly where nothing is left, but can start anew another way.
             self.highs.clearSolver()
-            _, scaling = self.highs.getOptionValue("simplex_scale_strategy")
-            self.highs.setOptionValue("simplex_scale_strategy", 0)
+            _, usual = self.highs.getOptionValue(option)
+            self.highs.setOptionValue(option, value)
             status = run(self.highs, deadline)
-            self.highs.setOptionValue("simplex_scale_strategy", scaling)
+            self.highs.setOptionValue(option, usual)
         if status in (HighsModelStatus.kInfeasible, HighsModelStatus.kUnboundedOrInfeasible):
             return math.inf
         if status != HighsModelStatus.kOptimal:

@@ -37,6 +37,8 @@ STARTS, ATTEMPTS = 20, 60
 the best profile."""
 ROOT_STALLS = 5
 """Linear programs in turn that raise the first node's bound hardly, before it is left."""
+MOST_UNSOLVED = 100
+"""Nodes that are split although HiGHS could not solve them; more keep their bound."""
 STALLED = 2e-6
 """A bound that rises by less than this is left for the splits to raise."""
 
@@ -66,6 +68,7 @@ class Search:
         self.perturbed: Ints | None = None  # the best profile whose neighbours were looked at
         self.open: list[tuple[float, int, Node]] = []
         self.done = math.inf  # the least bound of the nodes that are not split any more
+        self.unsolved = 0  # nodes that HiGHS could not solve, and were split all the same
         self.impossible = False  # whether it is proven that no profile protects everyone
 
     @property
@@ -126,6 +129,9 @@ class Search:
                 if not parts and not self._protects(whole):  # the demands are met, but not all that is asked for
                     parts = split_off(node, whole, people)
                     bound = bound if parts else math.inf
+        elif found is None and 0 < self.rounds and self.unsolved < MOST_UNSOLVED and self.left > 0:
+            self.unsolved += 1
+            parts = split_off(node, self.best, self.program.people)
         for number, part in enumerate(parts):
             heapq.heappush(self.open, (bound, 2 * self.rounds + number, part))
         if following is None and not parts:
