@@ -16,7 +16,7 @@ from equinoise.game.game import Game
 from equinoise.game.players import Players
 from equinoise.grid import Axis, Grid
 from equinoise.joint_noise import joint_scales, make_joint_kernel
-from equinoise.solvers import branching, optimal, program
+from equinoise.solvers import branching, optimal, program, search
 from equinoise.solvers.best_response import best_response
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
@@ -115,11 +115,12 @@ PARTS = {
     "no floor for whole people": [(program.Program, "_add_conditions", lambda self: 0)],
     "no star cuts": [(program.Program, "_add_star_cuts", lambda self: 0)],
     "no tries before a split": [(branching, "TRIES", 0)],
-    "never downwards first": [(optimal, "FOLLOWED", -1.0)],
-    "no two at once, nothing at random": [(optimal, "NEARLY", 0.0), (optimal, "ATTEMPTS", 0)],
+    "never downwards first": [(search, "FOLLOWED", -1.0)],
+    "no two at once, nothing at random": [(search, "NEARLY", 0.0), (search, "ATTEMPTS", 0)],
     "tangents without lift": [(program.Program, "_add_lifted_tangents", tangents_without_lift)],
     "asks nothing of cells": [(branching, "THRESHOLDS", 0)],
-    "rounding only, no integer program": [(optimal, "best_people", lambda *given: None)],
+    "asks for no totals": [(branching, "TOTALS", 0)],
+    "rounding only, no integer program": [(search, "best_people", lambda *given: None)],
 }
 
 

@@ -122,8 +122,6 @@ def test_every_target_whatever_the_data(people, tmp_path, kind, asked):
         ({"renyi": 1.0}, "'renyi' parameter"),
         ({"renyi": float("nan")}, "'renyi' parameter"),
         ({"renyi": 2.0, "delta": 0.1}, "'delta' parameter"),
-        ({"renyi": 2.0, "solver": "optimal"}, "no Renyi order"),
-        ({"delta": 1e-6, "solver": "optimal"}, "no delta for one draw"),
     ],
 )
 def test_bad_targets(people, asked, said):

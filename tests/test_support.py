@@ -6,11 +6,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from games import bare_grid, people_in
 
 import equinoise
 from docs_build import support
 from equinoise.procedure import SOLVERS, Procedure, supports
-from equinoise.solvers import Request
 
 RANDOM = np.random.default_rng(3)
 PEOPLE = pl.DataFrame(
@@ -47,28 +47,16 @@ def test_the_page_is_what_the_code_says():
 @pytest.mark.parametrize("asked", ASKED)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("solver", SOLVERS)
-def test_what_is_supported_works_and_what_is_not_is_refused_before_anything_is_read(solver, kind, asked):
+def test_every_solver_takes_every_kind_of_data_utility_and_condition(solver, kind, asked):
     settings = {"epsilon": 4.0, "solver": solver, **SHORT[solver], **ASKED[asked]}
     data = KINDS[kind]
     columns = len(data["bounds"]) if isinstance(data["column"], list) else 1
     request = Procedure(**settings).request(columns, several_rows="unit" in data)
-    if supports(solver, request) is not None:
-        with pytest.raises(equinoise.BadInput, match="solver offers no"):
-            equinoise.optimize("no-such-file.csv", bins=9, **data, **settings)
-        return
+    assert supports(solver, request) is None
     made = equinoise.optimize(PEOPLE, bins=9, **data, **settings)
     assert made.certificate().holds
     assert made.protected == made.total_people == (60 if "unit" in data else 120)
     assert made.sample(1).shape == ((1, 2) if columns == 2 else (1,))
-
-
-def test_refusals_do_not_depend_on_whether_anybody_has_two_rows():
-    once = PEOPLE.with_columns(pl.Series("who", [f"p{i}" for i in range(120)]))
-    for more in ({"solver": "optimal", "renyi": 2.0}, {"solver": "optimal", "utility": "moments:3"}):
-        for frame in (PEOPLE, once):
-            with pytest.raises(equinoise.BadInput, match="solver offers no"):
-                equinoise.optimize(frame, epsilon=2, bins=9, **KINDS["several rows"], **more)
-    assert supports("best-response", Request(columns=3, several_rows=True, condition="renyi", utility="tv")) is None
 
 
 FEW = {"a": RANDOM.uniform(0, 100, 24), "b": RANDOM.uniform(0, 60, 24)}
@@ -102,3 +90,15 @@ def outcome(frame, settings):
 def test_the_same_settings_fare_alike_whether_or_not_anybody_has_two_rows(kind, number):
     settings = {**KINDS[kind], **SETTINGS[number]}
     assert outcome(NOBODY, settings) == outcome(SOMEBODY, settings)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_every_solver_begins_from_a_start_of_ones_own_unless_scales_adapt(solver):
+    players = people_in(bare_grid([9]), [4, 0, 9, 17, 30, 22, 9, 3, 1])
+    best = Procedure(1.0, solver="optimal").solve(players)
+    short = {"epsilon": 1.0, "solver": solver, **SHORT[solver]}
+    found = Procedure(**short).solve(players, start=best.profile)
+    assert found.protected == 95
+    assert found.divergence <= best.divergence + 1e-12
+    with pytest.raises(equinoise.BadInput, match="Leave out one of the two"):
+        equinoise.optimize("no-such-file.csv", **KINDS["one column"], **short, scales="adaptive", start=best.profile)

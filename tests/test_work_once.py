@@ -19,7 +19,7 @@ PARTS = {
     (worst_case, "each_without_one"): "losses",
     (profile_weights.ProfileWeights, "_added_up"): "sums",
     (quantities, "metrics"): "metrics",
-    (quantities, "joint_metrics"): "metrics",
+    (quantities, "distances"): "metrics",
 }
 
 

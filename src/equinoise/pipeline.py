@@ -77,9 +77,8 @@ def optimize(
     next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
     ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
     ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
-    seconds, 60). ``start`` is a profile for best
-    response to start from, instead of the usual ones. ``progress`` is told of every round; True shows where the solver
-    is, in a notebook or on a terminal.
+    seconds, 60). ``start`` is a profile to start from: best response starts there alone, the other solvers there too.
+    ``progress`` is told of every round; True shows where the solver is, in a notebook or on a terminal.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)

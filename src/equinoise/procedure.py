@@ -205,7 +205,7 @@ def make_solver(
 ) -> Callable[[Game], Solution]:
     """The solver of that name with its settings, or their defaults; with ``adaptive`` scales, over and over.
 
-    A time limit counts from now and is for all of it.
+    A time limit counts from now and is for all of it. Best response begins at ``start`` alone, the others there too.
     """
     many = RESTARTS if restarts is None else restarts
     again = scales == "adaptive"
@@ -251,4 +251,6 @@ def make_solver(
 
     if per_axis and start is None:
         return solve_each_axis
-    return solve_again if again else lambda game: solve(game, None)
+    if again:
+        return solve_again
+    return lambda game: solve(game, None if name == "best-response" else start)

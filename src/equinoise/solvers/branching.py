@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
 
-from equinoise.grid import Floats
+from equinoise.grid import Floats, Ints
 from equinoise.solvers.nodes import Group, Node
 from equinoise.solvers.program import Program
 
@@ -18,6 +19,13 @@ THRESHOLDS = 8
 """Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
 """Fewer people than this are nobody, at first: tolerances make them."""
+WHOLE, MOST_IN_TYPE = 1e-3, 1000.0
+"""Totals of people are whole if they are as near as this to a whole number; where a type has more people than that,
+in proportion less near, because HiGHS's tolerances grow with it."""
+TOTALS = 3
+"""Totals looked at, at a node."""
+DEPTH = 3
+"""How often types are halved for totals."""
 TRACE = 1e-9
 """Where nothing else is left to ask, fewer than this are nobody. Far away a trace of a person is enough for others."""
 
@@ -37,35 +45,72 @@ def score(people: float, least: float) -> float:
     return amount * (1.5 - amount) * min(math.log(least), 3.0)
 
 
+def ranges_of_types(types: int, choices: int) -> list[Group]:
+    """All types, their halves, quarters and so on, at one scale, and at that and larger ones; large scales first."""
+    found: dict[Group, None] = {}
+    for level in range(DEPTH):
+        edges = np.linspace(0, types, 2**level + 1).astype(int).tolist()
+        for first, end in itertools.pairwise(edges):
+            for v in range(choices - 1, 0, -1):
+                for last in (v + 1, choices):
+                    found[tuple(i * choices + w for i in range(first, end) for w in range(v, last))] = None
+    return [group for group in found if group]
+
+
 class Branching:
-    """Chooses the splits, and remembers how much each of them raised the bound."""
+    """Chooses the splits, and remembers about how much each of them raises the bound."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self.gains: dict[Group, tuple[float, float]] = {}
+        self.gains: dict[tuple[Group, int | None], tuple[float, ...]] = {}
+        self.unprotected = True  # whether anyone is, in the last solution that was split
+        self.ranges = {group: np.array(group) for group in ranges_of_types(program.types, program.choices)}
 
-    def violated(self, bound: float, wanted: float, deadline: float) -> Group | None:
-        """The group to ask about, where someone in the program's last solution is unprotected; None if nobody is.
+    def split(self, bound: float, wanted: float, deadline: float) -> list[Node]:
+        """The parts of the program's node, the one nearer to its last solution last; nothing if nobody there is
+        unprotected and totals of people are whole.
 
-        The best is the one that raises the bound on both sides, as far as that is wanted.
+        The best split raises the bound in both parts, as far as that is wanted. It asks of a group whether anyone uses
+        it, if someone in it is unprotected; or how many use a scale, or that and larger ones, in a range of types.
+        Where many types can do the same for others, the program divides people among them, and asking type after type
+        would learn little.
         """
         program, node, fractions = self.program, self.program.node, self.program.fractions
+        people = fractions * program.people
         groups = self._candidates(SOMEONE) or self._candidates(TRACE)
-        new = [group for group in groups if group not in self.gains][:TRIES]
-        for group in new:
-            self.gains[group] = (
-                self._gain(node.avoiding(group), bound, deadline),
-                self._gain(node.using(group), bound, deadline),
+        self.unprotected = bool(groups)
+        asked: list[tuple[Group, int | None]] = [(group, None) for group in groups]
+        asked += self._totals(people)[:TOTALS]
+        new = [question for question in asked if question not in self.gains]
+        new = [question for question in new if question[1] is None][:TRIES] + [q for q in new if q[1] is not None]
+        for question in new:
+            self.gains[question] = tuple(
+                self._gain(part, bound, deadline) for part in self._parts(node, question, people)
             )
         if new:
             program.enter(node)
             program.fractions = fractions
 
-        def product(group: Group) -> float:
-            no, yes = self.gains.get(group, (0.0, 0.0))
-            return max(min(no, wanted), 1e-7) * max(min(yes, wanted), 1e-7)
+        def product(question: tuple[Group, int | None]) -> float:
+            return math.prod(max(min(gain, wanted), 1e-7) for gain in self.gains.get(question, (0.0, 0.0)))
 
-        return max(groups, key=product, default=None)
+        return self._parts(node, max(asked, key=product), people) if asked else []
+
+    def _totals(self, people: Floats) -> list[tuple[Group, int | None]]:
+        """Groups of which the program has a total that is not whole, and the whole number below."""
+        found: list[tuple[Group, int | None]] = []
+        for group, pairs in self.ranges.items():
+            total, unit = float(people[pairs].sum()), float(self.program.people[pairs].max())
+            if abs(total - round(total)) > WHOLE * max(1.0, unit / MOST_IN_TYPE):
+                found.append((group, math.floor(total)))
+        return found
+
+    def _parts(self, node: Node, question: tuple[Group, int | None], people: Floats) -> list[Node]:
+        group, whole = question
+        if whole is None:
+            return split_by_use(node, group, people)
+        parts = [node.with_total(group, whole + 1, math.inf), node.with_total(group, 0, whole)]
+        return parts if people[list(group)].sum() < whole + 0.5 else parts[::-1]
 
     def _candidates(self, someone: float) -> list[Group]:
         """Groups with a violated pair that may answer either way; those likely to matter first."""
@@ -99,10 +144,8 @@ class Branching:
         cells = np.argsort(-scores, kind="stable")[:THRESHOLDS]
         return [(int(x), float(levels[x])) for x in cells if levels[x] > 1 + 1e-5]
 
-    def _gain(self, node: Node | None, bound: float, deadline: float) -> float:
+    def _gain(self, node: Node, bound: float, deadline: float) -> float:
         """About how much the bound rises in a part: by a few simplex steps, so it serves for choosing only."""
-        if node is None:
-            return math.inf
         highs = self.program.highs
         self.program.enter(node)
         highs.setOptionValue("simplex_iteration_limit", TRY_STEPS)
@@ -113,12 +156,12 @@ class Branching:
         return max(result - bound, 0.0)
 
 
-def split_by_use(node: Node, group: Group, fractions: Floats, people: Floats) -> list[Node]:
+def split_by_use(node: Node, group: Group, people: Floats) -> list[Node]:
     """Someone uses the group, or nobody does; the part nearer to the fractions last."""
     no, yes = node.avoiding(group), node.using(group)
     if no is None:
         return [yes]
-    mostly = (fractions * people)[list(group)].sum() >= 0.5
+    mostly = people[list(group)].sum() >= 0.5
     return [no, yes] if mostly else [yes, no]
 
 
@@ -132,5 +175,24 @@ def split_people(node: Node, fractions: Floats, people: Floats) -> list[Node]:
         return []
     whole = math.floor(wanted[pair])
     if whole == 0:
-        return split_by_use(node, (pair,), fractions, people)
+        return split_by_use(node, (pair,), wanted)
     return [node.with_least(pair, whole + 1), node.with_most(pair, whole)]
+
+
+def split_off(node: Node, profile: Ints, people: Floats) -> list[Node]:
+    """Parts of a node, in one of which a profile of it is nearer to being alone. Nothing if it is alone already.
+
+    A profile that is not in the node is moved into it, as far as single pairs go.
+    """
+    wanted = np.clip(profile.ravel(), node.least, node.most)
+    types = (len(profile), -1)
+    least, most = node.least.reshape(types).sum(axis=1), node.most.reshape(types).sum(axis=1)
+    everyone = people.reshape(types)[:, 0]
+    open_types = np.repeat((least < everyone) & (everyone < most), node.choices)
+    pairs = np.flatnonzero(open_types & (node.least < node.most))
+    if len(pairs) == 0:
+        return []
+    pair = int(pairs[np.argmax(wanted[pairs] / people[pairs])])
+    if wanted[pair] > node.least[pair]:
+        return [node.with_most(pair, int(wanted[pair]) - 1), node.with_least(pair, int(wanted[pair]))]
+    return [node.with_least(pair, int(wanted[pair]) + 1), node.with_most(pair, int(wanted[pair]))]

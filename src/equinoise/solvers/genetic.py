@@ -30,9 +30,7 @@ MOST_PEOPLE = 100_000
 
 
 def supports(request: Request) -> str | None:
-    """Why the genetic solver cannot do what is asked; None if it can."""
-    if request.own_start:
-        return "The genetic solver begins from a population, not from a start of one's own. Use best response."
+    """Why the genetic solver cannot do what is asked; None, as it can do all."""
     return None
 
 

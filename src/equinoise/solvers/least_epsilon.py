@@ -13,7 +13,7 @@ from equinoise.errors import at_most
 from equinoise.game.game import Game
 from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, MARGIN
 from equinoise.solvers.best_response import best_response
-from equinoise.solvers.optimal import Search
+from equinoise.solvers.search import Search
 from equinoise.solvers.solution import Round, Solution
 
 SECONDS = 10.0
@@ -33,7 +33,7 @@ class LeastEpsilon:
     def sentence(self, asked: float, *, fixed: bool = True) -> str:
         """What to do about an epsilon that a solver could not keep, if the scales are fixed or change with epsilon."""
         if self.found <= asked:
-            return "Some profile does protect everyone: use the optimal solver (for kl, js or tv), or more restarts."
+            return "Some profile does protect everyone: use the optimal solver, or more restarts."
         if math.isinf(self.found):
             return "No profile that protects everyone was found at any epsilon: offer larger scales."
         close = self.found <= CLOSE**2 * self.proven

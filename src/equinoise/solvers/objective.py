@@ -1,53 +1,55 @@
-"""What the optimal solver minimizes: a sum over the occupied cells of convex, falling functions of what comes out.
+"""What the optimal solver minimizes: a sum of curves of what comes out in a cell, or of gaps of linear features.
 
-Where s times a cell's own rows come out, the cell adds its weight times cost(s). Everything that the linear programs
-know of the utility is here.
+A curve is convex and falls: where s times an occupied cell's own rows come out, the cell adds its weight times cost(s).
+A gap is the absolute value of a linear function of the fractions. Every utility has one kind of them and none of the
+other. Everything that the linear programs know of the utility is here.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
+from highspy import kHighsInf
 
-from equinoise.errors import BadInput, one_of
-from equinoise.game.closeness import JS, KL, TV
+from equinoise.game.closeness import JS, KL, LINEAR
 from equinoise.game.game import Game
 from equinoise.grid import Floats
+from equinoise.solvers.linear import add_row
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 LEAST_AT = 1e-6
 """No tangent further left: they are too steep for HiGHS."""
 MOST_LIFT = 50.0
 """Less is also true, and HiGHS works with moderate numbers."""
-OFFERED = ("kl", "js", "tv")
 
 
 class Objective:
-    """The utility's divergence of one game, cell by cell.
+    """The utility's divergence of one game: ``cells`` that have a curve, and ``features`` (pairs x features, what one
+    person adds) that have a gap.
 
     s costs -ln s (KL), ln 2 + (s ln s - (1 + s) ln(1 + s))/2 (JS) or max(1 - s, 0) (TV). That has in it what comes out
     where nobody is: it is what does not come out here, and JS and TV are linear in it. So all three fall with s.
     """
 
     def __init__(self, game: Game) -> None:
-        if game.utility not in OFFERED:
-            raise BadInput(
-                f"The optimal solver offers no utility {game.utility!r}, only {one_of(OFFERED)}. Use best response."
-            )
-        self.kind = game.closeness.kind
-        self.cells = game.players.occupied
-        self.unit = game.players.counts  # s counts S in these
+        self.kind, self.total_rows = game.closeness.kind, game.total_rows
+        curves = slice(0, 0) if self.kind == LINEAR else slice(None)
+        self.cells = game.players.occupied[curves]
+        self.unit = game.players.counts[curves]  # s counts S in these
         self.weight = self.unit / game.total_rows
+        self.features = game.features.reshape(game.players.types * game.scales, -1)
+        self.original = game.original_features
 
     def cost(self, s: Floats) -> Floats:
         """What each cell costs at its s."""
         if self.kind == KL:
             return -np.log(np.maximum(s, 1e-300))
-        if self.kind == TV:
-            return np.maximum(1 - s, 0.0)
-        s = np.maximum(s, 0.0)
-        return np.asarray(math.log(2) + (s * np.log(np.maximum(s, 1e-300)) - (1 + s) * np.log1p(s)) / 2)
+        if self.kind == JS:
+            s = np.maximum(s, 0.0)
+            return np.asarray(math.log(2) + (s * np.log(np.maximum(s, 1e-300)) - (1 + s) * np.log1p(s)) / 2)
+        return np.maximum(1 - s, 0.0)
 
     def tangents(self, at: Floats) -> tuple[Floats, Floats]:
         """cost(s) >= a - b s for every s, with equality at one point: (a, b)."""
@@ -68,6 +70,24 @@ class Objective:
         a, b = self.tangents(at)
         return np.where(s > at, np.clip(self.cost(s) - (a - b * s), 0.0, MOST_LIFT), 0.0)
 
-    def value(self, sums: Floats) -> float:
-        """The divergence, for S over all cells."""
-        return float(self.weight @ self.cost(sums[self.cells] / self.unit))
+    def add_gaps(self, highs: Any, each: Floats) -> None:
+        """The gaps of a linear program whose first columns add so much to every feature: columns x features.
+
+        A gap is the difference of two new columns, both of which cost. Counted in the largest entry of its row, all
+        gaps together cost at most about 1, so that what HiGHS takes for zero does not add up.
+        """
+        for column, original in zip(each.T, self.original.tolist(), strict=True):
+            unit = max(float(column.max()), 1e-300)
+            first = highs.getNumCol()
+            highs.addVars(2, np.zeros(2), np.full(2, kHighsInf))
+            for gap in (first, first + 1):
+                highs.changeColCost(gap, unit / self.total_rows)
+            add_row(
+                highs, original / unit, original / unit,
+                [*range(len(column)), first, first + 1], [*(column / unit), 1.0, -1.0],
+            )  # fmt: skip
+
+    def value(self, people: Floats, sums: Floats) -> float:
+        """The divergence, for people on every pair and the S over all cells that they make."""
+        gaps = self.original - people @ self.features
+        return float(self.weight @ self.cost(sums[self.cells] / self.unit) + np.abs(gaps).sum() / self.total_rows)

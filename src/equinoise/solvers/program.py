@@ -1,10 +1,10 @@
 """The game's optimum from below: a linear program that bounds the divergence of all profiles of a node.
 
 A fraction f[p] of a type's people uses the pair p = (type, scale); s[x] = S[x] / n[x], where S[x] = sum of people f W;
-minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below. That a used pair
-must satisfy S[x] >= D[p, x] in every cell x, its demand W[p, x] / upper, is not convex. What is kept of it are rows
-that hold for every profile that protects everyone: in all nodes, or in those where someone is known to use some group
-of pairs.
+minimize the sum over x of weight[x] t[x], where t[x] >= cost(s[x]) is kept by tangents from below (or a sum of gaps,
+see ``objective``). That a used pair must satisfy S[x] >= D[p, x] in every cell x, its demand (see ``demands``), is not
+convex. What is kept of it are rows that hold for every profile that protects everyone: in all nodes, or in those where
+someone is known to use some group of pairs.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 
 from equinoise.game.game import Game
 from equinoise.grid import Floats
+from equinoise.solvers.demands import demands
 from equinoise.solvers.linear import add_row, add_tangent, new_highs, run
 from equinoise.solvers.nodes import Group, Node
 from equinoise.solvers.objective import FIRST_TANGENTS, LEAST_AT, Objective
@@ -51,10 +52,10 @@ class Program:
         self.people = game.players.people[self.type_of].astype(np.float64)
         self.rows = game.rows.some(self.type_of, self.scale_of) / game.kernel.total
         self.mass = self.people[:, None] * self.rows
-        self.demand = self.rows / game.condition.upper[self.type_of, None]
+        self.demand = demands(game.condition, self.rows, self.type_of)
         self.objective = Objective(game)
         self.unit = np.full(self.rows.shape[1], 0.1)  # s counts S in these
-        self.unit[self.objective.cells] = self.objective.unit
+        self.unit[game.players.occupied] = game.players.counts
         self.stars = Stars(self.demand, self.types)
         self.added: list[_Row] = []
         self.floors: dict[Group, Floats] = {}
@@ -83,6 +84,7 @@ class Program:
         for term in range(terms):
             for at in FIRST_TANGENTS:
                 self._add_tangent(term, at)
+        self.objective.add_gaps(self.highs, self.people[:, None] * self.objective.features)
         self.lasting_rows = self.highs.getNumRow()
 
     @property
@@ -107,12 +109,24 @@ class Program:
         for group in node.used:
             people = self.people[list(group)]
             self._add(list(group), people / people.max(), _Row(1 / people.max(), group, (group, -1)))
+        for group, _, _ in node.totals:
+            people = self.people[list(group)]
+            self._add(list(group), people / people.max(), _Row(-kHighsInf, None, (group, -2)))
+        for number, row in enumerate(self.added, self.lasting_rows):
+            if row.says is not None and row.says[1] == -2:
+                self.highs.changeRowBounds(number, *self._total_bounds(row.says[0]))
         holds = {where: node.implies(where) for where in {row.where for row in self.added} if where is not None}
         local = [(number, row) for number, row in enumerate(self.added, self.lasting_rows) if row.where is not None]
         numbers = np.array([number for number, _ in local], dtype=np.int32)
         lows = np.array([row.low if row.where is None or holds[row.where] else -kHighsInf for _, row in local])
         if local:
             self.highs.changeRowsBounds(len(local), numbers, lows, np.full(len(local), kHighsInf))
+
+    def _total_bounds(self, group: Group) -> tuple[float, float]:
+        """How many people the node has on a group, in units of its largest type."""
+        unit = self.people[list(group)].max()
+        bounds = [(low / unit, high / unit) for other, low, high in self.node.totals if other == group]
+        return bounds[0] if bounds else (-kHighsInf, kHighsInf)
 
     def floor_of(self, group: Group) -> Floats:
         """What S is at least, in every cell, if someone uses the group."""
@@ -133,9 +147,15 @@ class Program:
     def solve(self, deadline: float) -> float | None:
         """A lower bound on the node, infinite if there is nothing in it; None if there was no solution in time."""
         status = run(self.highs, deadline)
-        if status in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
-            self.highs.clearSolver()  # rarely it cannot go on from its last basis, but can start anew
+        for option, value in (("simplex_scale_strategy", 0), ("solver", "ipm")):
+            if status not in (HighsModelStatus.kNotset, HighsModelStatus.kUnknown, HighsModelStatus.kSolveError):
+                break
+            # Rarely it cannot go on from its last basis, mostly where nothing is left, but can start anew another way.
+            self.highs.clearSolver()
+            _, usual = self.highs.getOptionValue(option)
+            self.highs.setOptionValue(option, value)
             status = run(self.highs, deadline)
+            self.highs.setOptionValue(option, usual)
         if status in (HighsModelStatus.kInfeasible, HighsModelStatus.kUnboundedOrInfeasible):
             return math.inf
         if status != HighsModelStatus.kOptimal:
@@ -235,4 +255,4 @@ class Program:
 
     def divergence(self, fractions: Floats) -> float:
         """Of fractions."""
-        return self.objective.value(fractions @ self.mass)
+        return self.objective.value(fractions * self.people, fractions @ self.mass)

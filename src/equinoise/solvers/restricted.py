@@ -1,4 +1,4 @@
-"""The program with only some pairs on offer, all of whose conditions are kept: no binaries are needed then.
+"""The program with only some pairs on offer, all of whose demands are kept: no binaries are needed then.
 
 No solution here proves nothing (tolerances may be to blame); a solution is a candidate, to be checked like any other.
 """
@@ -28,7 +28,7 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
     if len(pairs) == 0:
         return None
     pairs = np.flatnonzero((program.demand <= program.demand[pairs].max(axis=0)).all(axis=1))
-    highs = _build(program, pairs, program.mass[pairs], np.ones(program.types))
+    highs = _build(program, pairs, program.people[pairs], np.ones(program.types))
     if highs is None:
         return None
     many, terms, objective = len(pairs), len(program.objective.cells), program.objective
@@ -36,7 +36,7 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
         if run(highs, deadline) != HighsModelStatus.kOptimal:
             return None
         values = np.array(highs.getSolution().col_value)
-        s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms :]
+        s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms : many + 2 * terms]
         below = np.flatnonzero((objective.cost(s) - t) * objective.weight > 1e-7)
         for term in below.tolist():
             add_tangent(highs, many + terms + term, many + term, objective.tangent(float(s[term])))
@@ -60,7 +60,7 @@ def rounded(program: Program, fractions: Floats) -> Ints:
 def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | None:
     """About the best whole people on the pairs that have any of these fractions."""
     pairs = np.flatnonzero(fractions * program.people > 1e-4)
-    highs = _build(program, pairs, program.rows[pairs], program.game.players.people.astype(np.float64))
+    highs = _build(program, pairs, np.ones(len(pairs)), program.game.players.people.astype(np.float64))
     if highs is None:
         return None
     many, terms, objective = len(pairs), len(program.objective.cells), program.objective
@@ -82,8 +82,9 @@ def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | 
     return profile if np.array_equal(profile.sum(axis=1), program.game.players.people) else None
 
 
-def _build(program: Program, pairs: Ints, each: Floats, totals: Floats) -> Any:
-    """The linear program over the pairs: what one unit of each adds to S, and how many units each type has."""
+def _build(program: Program, pairs: Ints, people: Floats, totals: Floats) -> Any:
+    """The linear program over the pairs: how many people one unit of each is, and how many units each type has."""
+    each = people[:, None] * program.rows[pairs]
     owners = program.type_of[pairs]
     if len(np.unique(owners)) < program.types:
         return None
@@ -102,6 +103,7 @@ def _build(program: Program, pairs: Ints, each: Floats, totals: Floats) -> Any:
         add_row(highs, 0.0, 0.0, [*kept, many + term], [*-parts[kept], 1.0])
         for at in (*FIRST_TANGENTS, *MORE_TANGENTS):
             add_tangent(highs, many + terms + term, many + term, objective.tangent(at))
+    objective.add_gaps(highs, people[:, None] * objective.features[pairs])
     needed = program.demand[pairs].max(axis=0)
     for x in np.flatnonzero(needed > 0).tolist():
         parts = each[:, x] / needed[x]

@@ -117,11 +117,14 @@ def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: f
             begin, end,
         )  # fmt: skip
         if one >= 0:
+            moved = profile.copy()
             for i, old, new in moves[order[[one, two]]].tolist():
-                profile[i, old] -= 1
-                profile[i, new] += 1
-            begin, moves = one, None
-            continue
+                moved[i, old] -= 1
+                moved[i, new] += 1
+            if game.unprotected(moved) == 0:
+                profile, begin, moves = moved, one, None
+                continue
+            end = one + 1  # demands are met and someone is unprotected: another first move
         looked_at += end - begin
         begin = end % len(moves)
         if looked_at >= len(moves):

@@ -34,8 +34,8 @@ def most_runs(restarts: int) -> int:
     return RUNS * restarts + min(RANDOM, restarts)
 
 
-def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
-    """Start and order of every run.
+def starts(game: Game, restarts: int, seed: int, since: int = 0) -> Iterator[tuple[Ints, Ints]]:
+    """Start and order of every run, but for those of the restarts before ``since``.
 
     The first restart is everyone at the largest scale, types ascending, if that protects everyone: then so does its
     end. The others are a local profile with some people spread out, and a local one; for the first few of them a
@@ -44,12 +44,12 @@ def starts(game: Game, restarts: int, seed: int) -> Iterator[tuple[Ints, Ints]]:
     types = game.players.types
     largest = game.largest_scale_profile()
     protecting = game.unprotected(largest) == 0
-    if protecting:
+    if protecting and since == 0:
         yield largest, np.arange(types)
     even = np.full(game.scales, 1 / game.scales)
     crowd = home_sums(game)
-    for number in range(restarts - int(protecting)):
-        random = np.random.default_rng([seed, number + int(protecting)])
+    for restart in range(max(since, int(protecting)), restarts):
+        number, random = restart - int(protecting), np.random.default_rng([seed, restart])
         profile, order = random.multinomial(game.players.people, even), random.permutation(types)
         if number < RANDOM:
             yield profile, order
