@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -18,6 +19,7 @@ from docs_build import check
 from docs_build.assemble import CODE, ROOT, site_files, turned
 from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
+from equinoise.audit import audit
 from equinoise.cli import cli
 from equinoise.errors import at_most
 from equinoise.figures import make_figure
@@ -247,6 +249,14 @@ def test_numbers_told_on_the_first_page_are_what_the_commands_print(made):
             assert f"{line.label} {'█' if line.original > 0.1 else ''}" in text
             assert f" {percent(line.original)} " in text
             assert f" {percent(line.released)} " in text
+
+
+def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(made, tmp_path):
+    made.save(tmp_path / "heights.eq")
+    measured = audit(tmp_path / "heights.eq", players(), end_to_end=True).end_to_end
+    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    assert math.isinf(measured.worst)
+    assert f"the worst loss here is infinite: for {measured.infinite} people" in text
 
 
 def test_the_table_of_bounds_is_what_comes_out(made):
