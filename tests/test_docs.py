@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import equinoise
@@ -17,8 +19,10 @@ from docs_build import check
 from docs_build.assemble import CODE, ROOT, site_files, turned
 from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
+from equinoise.audit import audit
 from equinoise.cli import cli
 from equinoise.errors import at_most
+from equinoise.figures import make_figure
 from equinoise.terminal.bars import lines_of, percent
 
 PAGES = [name for name in site_files() if name.endswith(".md")]
@@ -200,12 +204,34 @@ def test_numbers_told_on_the_page_about_the_game_are_those_of_the_pictures(made)
     assert f"between {low:.0f} and {low + axis.width:.0f} cm there is nobody else" in text
     assert f"With a scale of {made.scales[made.scale_indices[made.cells.argmin()]][0] * width:.1f} cm" in text
     assert f"{made.histogram.max()} people in the fullest" in text
-    wide = made.scale_indices == made.scale_indices.max()
-    (cell,), many = made.cells[wide].tolist(), int(made.people[wide].sum())
-    assert (many, int(made.histogram[cell])) == (2, 85)
-    assert f"two people of {axis.midpoints()[cell]:.0f} cm: in their own bin they are two of 85" in text
-    assert f"they have a scale of {made.scales[made.scale_indices.max()][0] * width:.0f} cm" in text
+    own, *others = made.factors[0] / made.factors[0].sum(axis=1, keepdims=True)
+    many = made.total_people
+    hidden = (many * np.e - many + 1) / (many - 1) * (made.people[1:] @ others)  # where W = upper S
+    assert f"where the others hide {hidden[alone]:.2f}" in text
+    assert f"with probability {own[alone]:.2f}, only just below the line" in text
+    assert 1 < hidden[alone] / own[alone] < 1.01
+    hiding = (made.scale_indices == made.scale_indices.max()) & (made.cells < alone + 6)
+    low, high = axis.padded_low + (made.cells[hiding][[0, -1]] + [0, 1]) * axis.width
+    assert made.people[hiding].tolist() == [1, 1, 1, 5]
+    assert f"eight people between {low:.0f} and {high:.0f} cm" in text
+    share = made.people[hiding] @ made.factors[0][hiding] / (made.people[1:] @ made.factors[0][1:])
+    assert share[alone - 11 : alone + 1] == pytest.approx(0.9, abs=0.04)
+    assert int(made.histogram[made.cells[hiding][-1]]) == 85
+    assert f"of {axis.midpoints()[made.cells[hiding][-1]]:.0f} cm: in their own bin they are five of 85" in text
+    assert f"all eight have a scale of {made.scales[made.scale_indices.max()][0] * width:.1f} cm" in text
     assert made.loss_quantiles()["0.5"] <= 0.005
+
+
+def test_runs_and_noise_told_on_the_page_about_the_game_are_those_of_the_pictures(made):
+    text = " ".join((ROOT / "docs" / "game.md").read_text().split())
+    runs = {run: (kl, protected) for run, _, kl, protected in make_figure("convergence", made).rows}
+    ends = [kl for kl, protected in runs.values() if protected == "yes"]
+    assert f"each round of {len(runs)} runs" in text
+    assert (len(ends), len(runs) - len(ends)) == (11, 6)
+    assert f"Eleven runs end with everyone protected, between {min(ends):.4f} and {max(ends):.4f}; six" in text
+    noise = make_figure("noise", made).words
+    assert float(re.search(r"([\d.]+) on average over all people", noise)[1]) == pytest.approx(0.5, abs=0.05)
+    assert "comes out 0.5 cm from their own bin" in text
 
 
 def test_numbers_told_on_the_first_page_are_what_the_commands_print(made):
@@ -223,6 +249,14 @@ def test_numbers_told_on_the_first_page_are_what_the_commands_print(made):
             assert f"{line.label} {'█' if line.original > 0.1 else ''}" in text
             assert f" {percent(line.original)} " in text
             assert f" {percent(line.released)} " in text
+
+
+def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(made, tmp_path):
+    made.save(tmp_path / "heights.eq")
+    measured = audit(tmp_path / "heights.eq", players(), end_to_end=True).end_to_end
+    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    assert math.isinf(measured.worst)
+    assert f"the worst loss here is infinite: for {measured.infinite} people" in text
 
 
 def test_the_table_of_bounds_is_what_comes_out(made):
