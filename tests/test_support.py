@@ -37,7 +37,7 @@ ASKED = {
     "moments": {"utility": "moments:2"},
     "adaptive": {"scales": "adaptive"},
 }
-SHORT = {"best-response": {"restarts": 1}, "genetic": {"generations": 2}, "optimal": {"restarts": 1, "time_limit": 0.5}}
+SHORT = {"best-response": {"restarts": 1}, "genetic": {"generations": 2}, "optimal": {"restarts": 1, "time_limit": 0.2}}
 
 
 def test_the_page_is_what_the_code_says():

@@ -89,6 +89,7 @@ def _build(program: Program, pairs: Ints, people: Floats, totals: Floats) -> Any
     if len(np.unique(owners)) < program.types:
         return None
     highs, many, objective = new_highs(), len(pairs), program.objective
+    highs.setOptionValue("small_matrix_value", 1e-7)  # HiGHS may go round for ever on less; what comes out is checked
     terms = len(objective.cells)
     highs.addVars(many, np.zeros(many), totals[owners])
     highs.addVars(terms, np.zeros(terms), np.full(terms, kHighsInf))
