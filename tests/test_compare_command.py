@@ -60,9 +60,9 @@ def test_a_game_that_cannot_protect_everyone_is_a_row_not_a_failure(run, folder)
 
 
 def test_an_optimum_that_is_not_proven_is_not_called_one(run, folder, monkeypatch):
-    from equinoise.solvers import optimal
+    from equinoise.solvers import search
 
-    monkeypatch.setattr(optimal, "TARGET", (0.0, 0.0))
+    monkeypatch.setattr(search, "TARGET", (0.0, 0.0))
     status, out, _ = run("compare", "pay.csv", *COLUMN, *FAST, "--epsilon", "1")
     assert status == 0
     assert "optimal at epsilon 1 is the best found, not proven best" in out

@@ -227,8 +227,8 @@ def test_runs_and_noise_told_on_the_page_about_the_game_are_those_of_the_picture
     runs = {run: (kl, protected) for run, _, kl, protected in make_figure("convergence", made).rows}
     ends = [kl for kl, protected in runs.values() if protected == "yes"]
     assert f"each round of {len(runs)} runs" in text
-    assert (len(ends), len(runs) - len(ends)) == (11, 6)
-    assert f"Eleven runs end with everyone protected, between {min(ends):.4f} and {max(ends):.4f}; six" in text
+    assert (len(ends), len(runs) - len(ends)) == (16, 6)
+    assert f"Sixteen runs end with everyone protected, between {min(ends):.4f} and {max(ends):.4f}; six" in text
     noise = make_figure("noise", made).words
     assert float(re.search(r"([\d.]+) on average over all people", noise)[1]) == pytest.approx(0.5, abs=0.05)
     assert "comes out 0.5 cm from their own bin" in text

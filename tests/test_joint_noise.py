@@ -92,8 +92,8 @@ def test_hours_are_refused_by_public_settings_alone():
     Procedure(1).check_grid(grid)
     with pytest.raises(BadInput, match="take hours, however few people there are") as refused:
         Procedure(1, restarts=10_000).check_grid(grid)
-    assert "10,000 restarts of 3 runs on 4,000,000 cells with 8 scales" in str(refused.value)
-    most, bins = 520, 456
+    assert "10,000 restarts of 2 runs on 4,000,000 cells with 8 scales" in str(refused.value)
+    most, bins = 781, 559
     assert f"at most {most:,} of them" in str(refused.value)
     assert f"or {bins} bins" in str(refused.value)
     Procedure(1, restarts=most).check_grid(grid)

@@ -119,7 +119,7 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": (0, 10), "bins": 9000}, "at most 2,896 bins"),
         ([5.0, 6.0], {"bounds": (0, 10), "solver": "magic"}, "'solver' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "time_limit": 0}, "'time_limit' parameter"),
-        ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "start": np.eye(2)}, "start"),
+        ([5.0, 6.0], {"bounds": (0, 10), "solver": "optimal", "start": np.eye(2)}, "A profile of this game"),
         ([5.0, 6.0], {"bounds": (0, 10), "missing": "guess"}, "'missing' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "outside": "drop"}, "'outside' parameter"),
     ],

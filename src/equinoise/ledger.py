@@ -25,6 +25,9 @@ from threading import Lock
 from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 from equinoise.files import sync_folder
 
+FORMAT = 3
+"""Of saved files; others are refused."""
+
 LOCK_SECONDS = 10
 """How long to wait for other processes that charge the same file; each takes some milliseconds."""
 
@@ -193,7 +196,7 @@ class Ledger:
 
 def heading(digest: str, identity: str) -> str:
     """The first line of a saved file."""
-    return f"equinoise 2 {digest} {identity}\n"
+    return f"equinoise {FORMAT} {digest} {identity}\n"
 
 
 def _whole(file: int, start: int, link: str) -> tuple[Release, ...]:

@@ -23,8 +23,8 @@ from equinoise.documents import DOCUMENT, AnyDocument, ProfileDocument
 from equinoise.errors import BadInput
 from equinoise.files import write_whole
 from equinoise.grid import Ints
+from equinoise.ledger import FORMAT
 
-FORMAT = 2
 _HEADING = re.compile(rf"equinoise {FORMAT} ([0-9a-f]{{64}}) ([0-9a-f]{{32}})")
 _LONGEST_HEADING = 200
 SECONDS_TO_REPLACE = 1
@@ -129,10 +129,11 @@ def _check_format(path: Path, heading: bytes) -> None:
     known = re.match(rb"equinoise (\d{1,9}) ", heading)
     if known is None:
         raise BadInput(f"The file {str(path)!r} was not saved by Equinoise.")
-    if int(known[1]) > FORMAT:
+    if int(known[1]) != FORMAT:
+        remedy = "Upgrade Equinoise" if int(known[1]) > FORMAT else "Make the mechanism again"
         raise BadInput(
             f"The file {str(path)!r} has format {int(known[1])}; this version of Equinoise reads format {FORMAT}. "
-            "Upgrade Equinoise."
+            f"{remedy}."
         )
 
 

@@ -81,7 +81,7 @@ def best_response(
         runs = chain(runs, [(first.profile, order)])
     if known is not None:
         runs = chain(runs, [(known, order)])
-    many = (most_runs(restarts) if start is None else 1) + 1
+    many = (most_runs(game, restarts) if start is None else 1) + 1
     big = isinstance(game.rows, ProductRows)  # there, a round or a check may take minutes
     for number, (profile, turns) in enumerate(runs):
         if big and progress is not None:

@@ -25,21 +25,24 @@ SPREAD_SHARE, SPREAD_STEPS = 0.2, 3
 RUNS = 2
 """Of every restart: from a local profile, and from one with some people spread out."""
 
-RANDOM = 2
-"""Restarts that also begin from a random profile: it takes longest to play on from there, and is rarely worth it."""
 
-
-def most_runs(restarts: int) -> int:
+def most_runs(game: Game, restarts: int) -> int:
     """How many runs so many restarts make at most."""
-    return RUNS * restarts + min(RANDOM, restarts)
+    return sum(RUNS + begins_at_random(game, number) for number in range(restarts))
+
+
+def begins_at_random(game: Game, number: int) -> bool:
+    """Whether a restart also begins from a random profile: with several columns that takes longest and is rarely worth
+    it, so only the first does."""
+    return number == 0 or len(game.players.grid.axes) == 1
 
 
 def starts(game: Game, restarts: int, seed: int, since: int = 0) -> Iterator[tuple[Ints, Ints]]:
     """Start and order of every run, but for those of the restarts before ``since``.
 
     The first restart is everyone at the largest scale, types ascending, if that protects everyone: then so does its
-    end. The others are a local profile with some people spread out, and a local one; for the first few of them a
-    seeded random profile as well. All are visited in seeded random order.
+    end. The others are a seeded random profile (with several columns, only the first), a local one with some people
+    spread out, and a local one. All are visited in seeded random order.
     """
     types = game.players.types
     largest = game.largest_scale_profile()
@@ -51,7 +54,7 @@ def starts(game: Game, restarts: int, seed: int, since: int = 0) -> Iterator[tup
     for restart in range(max(since, int(protecting)), restarts):
         number, random = restart - int(protecting), np.random.default_rng([seed, restart])
         profile, order = random.multinomial(game.players.people, even), random.permutation(types)
-        if number < RANDOM:
+        if begins_at_random(game, number):
             yield profile, order
         yield spread_out(game, local_profile(game, 1.0, crowd), random), random.permutation(types)
         order = np.random.default_rng([seed, number]).permutation(types)
