@@ -6,7 +6,7 @@ import numpy as np
 
 from equinoise import Axis, Game, Grid, Histogram
 from equinoise.game import Players
-from equinoise.joint_noise import joint_scales, make_joint_kernel
+from equinoise.game.kernel import make_kernel, offered_scales
 
 BOUNDS = (163.0, 226.0)
 
@@ -30,11 +30,11 @@ def height_game(scales, epsilon, times=1, values=None, **settings):
     axis = Axis.padded("height", *BOUNDS)
     cells = [axis.cell_of(h) for h in (heights() if values is None else values)]
     counts = np.bincount(cells, minlength=axis.bins) * times
-    return column_game(axis, counts, joint_scales(scales, Grid((axis,)), epsilon), epsilon, **settings)
+    return column_game(axis, counts, offered_scales(scales, Grid((axis,)), epsilon), epsilon, **settings)
 
 
 def column_game(axis, counts, scales, epsilon, noise="laplace", **settings):
     """The game on a column with so many people in each bin."""
     people = Players.of(Histogram(Grid((axis,)), counts))
-    kernel = make_joint_kernel(noise, scales, (axis.bins,), people.cells[:, None])
+    kernel = make_kernel(noise, scales, (axis.bins,), people.cells[:, None])
     return Game(people, kernel, epsilon, **settings)

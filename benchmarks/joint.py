@@ -10,8 +10,8 @@ import time
 from equinoise.counting import count_jointly, open_rows
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game
+from equinoise.game.kernel import make_kernel, offered_scales
 from equinoise.grid import Axis
-from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.metrics import joint_metrics
 from equinoise.solvers.best_response import best_response
 
@@ -31,8 +31,8 @@ def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility
     """The game on these columns of the players, or of other rows."""
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
     found = count_jointly(open_rows(players(*columns) if rows is None else rows, list(columns)), axes)
-    offered = joint_scales(scales, found.grid, epsilon, per_axis=per_axis)
-    kernel = make_joint_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
+    offered = offered_scales(scales, found.grid, epsilon, per_axis=per_axis)
+    kernel = make_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
     return Game(found, kernel, epsilon, utility)
 
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS, heights, players
 from equinoise.game.game import Game
+from equinoise.game.kernel import make_kernel, offered_scales
 from equinoise.game.players import Players
 from equinoise.grid import Axis, Grid
-from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.solvers import branching, optimal, program, search
 from equinoise.solvers.best_response import best_response
 
@@ -34,9 +34,7 @@ def wide_game(values, low, high, epsilon, bins=101, scales=8):
     """Wide scales: from a twentieth of a bin to three times the padded range."""
     axis = Axis.padded("value", low, high, bins=bins)
     counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
-    kernel = make_joint_kernel(
-        "laplace", tuple((b,) for b in np.geomspace(1 / (20 * bins), 3, scales).tolist()), (bins,)
-    )
+    kernel = make_kernel("laplace", tuple((b,) for b in np.geomspace(1 / (20 * bins), 3, scales).tolist()), (bins,))
     return Game(people_in(Grid((axis,)), counts), kernel, epsilon)
 
 
@@ -46,7 +44,7 @@ def joint_game(bins, epsilon):
     grid, table = Grid(axes), players()
     places = [[axis.cell_of(value) for value in table[axis.name].to_numpy().astype(float)] for axis in axes]
     counts = np.bincount(grid.cells_of(np.array(places).T), minlength=grid.cells)
-    kernel = make_joint_kernel("laplace", joint_scales("wide", grid, epsilon), grid.shape)
+    kernel = make_kernel("laplace", offered_scales("wide", grid, epsilon), grid.shape)
     return Game(people_in(grid, counts), kernel, epsilon)
 
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS, heights
 from equinoise.game import Game, Players
+from equinoise.game.kernel import make_kernel
 from equinoise.grid import Axis, Grid, Histogram
-from equinoise.joint_noise import make_joint_kernel
 from equinoise.solvers.best_response import RESTARTS, best_response, run_to_end
 from equinoise.solvers.optimal import optimal
 
@@ -43,7 +43,7 @@ def wide_game(values, low, high, epsilon, bins=101):
     counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
     scales = tuple((scale,) for scale in np.geomspace(1 / (20 * bins), 3, 8).tolist())
     players = Players.of(Histogram(Grid((axis,)), counts))
-    return Game(players, make_joint_kernel("laplace", scales, (bins,)), epsilon)
+    return Game(players, make_kernel("laplace", scales, (bins,)), epsilon)
 
 
 def from_random_profiles(game):

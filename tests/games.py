@@ -6,10 +6,10 @@ import numpy as np
 
 from benchmarks.heights import height_game
 from equinoise.game.game import Game
+from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.game.players import Players
 from equinoise.grid import Axis, Grid
-from equinoise.joint_noise import JointKernel, make_joint_kernel
-from equinoise.noise import WEIGHT_TOTAL, make_kernel
+from equinoise.noise import WEIGHT_TOTAL, axis_weights
 
 __all__ = ["bag_game", "bare_grid", "height_game", "joint_game", "joint_kernel", "of_column", "people_in", "small_game"]
 
@@ -21,8 +21,8 @@ def bare_grid(shape):
 
 def of_column(noise, scales, bins, total=WEIGHT_TOTAL):
     """The kernel of one column."""
-    kernel = make_kernel(noise, scales, bins, total)
-    return JointKernel(noise, tuple((scale,) for scale in kernel.scales), (kernel.weights,), (kernel.total,))
+    scales = sorted(scales)
+    return Kernel(noise, tuple((scale,) for scale in scales), (axis_weights(noise, scales, bins, total),), (total,))
 
 
 def small_game(counts, scales, epsilon, utility="kl", *, noise="laplace", total=WEIGHT_TOTAL, **condition):
@@ -61,4 +61,4 @@ def people_in(grid, counts):
 def joint_kernel(noise, scales, shape):
     """The kernel of a grid."""
     choices = tuple(scale if isinstance(scale, tuple) else (scale,) * len(shape) for scale in scales)
-    return make_joint_kernel(noise, choices, shape)
+    return make_kernel(noise, choices, shape)

@@ -13,10 +13,10 @@ from benchmarks import plain
 from benchmarks.joint import joint_game as players_game
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
+from equinoise.game.kernel import make_kernel, offered_scales
 from equinoise.game.players import Players
 from equinoise.game.rows import DenseRows, ProductRows
 from equinoise.grid import Axis, Grid
-from equinoise.joint_noise import joint_scales, make_joint_kernel
 from equinoise.solvers.best_response import best_response, most_runs, rounds, run_to_end, starts, until_stuck
 from equinoise.solvers.best_response.dynamics import SINGLES_UP_TO
 from equinoise.solvers.best_response.starts import local_profile, spread_out
@@ -227,7 +227,7 @@ def panel_game(epsilon):
     bags = sorted(tuple(sorted((cell, rows.count(cell)) for cell in set(rows))) for rows in people)
     kept = sorted(set(bags))
     players = Players.in_bags(Grid((axis,)), kept, np.array([bags.count(bag) for bag in kept]))
-    kernel = make_joint_kernel("laplace", joint_scales("wide", players.grid, epsilon), players.grid.shape)
+    kernel = make_kernel("laplace", offered_scales("wide", players.grid, epsilon), players.grid.shape)
     return Game(players, kernel, epsilon)
 
 

@@ -83,7 +83,7 @@ def test_show_json_is_enough_to_compute_the_output_and_every_loss(each):
     shown = json.loads(json.dumps(each.to_json()))
     shape = [axis["bins"] for axis in shown["grid"]["axes"]]
     kernels = [
-        equinoise.noise.make_kernel("laplace", [choice[axis] for choice in shown["scales"]], bins, total).weights
+        equinoise.noise.axis_weights("laplace", [choice[axis] for choice in shown["scales"]], bins, total)
         for axis, (bins, total) in enumerate(zip(shape, shown["weight_totals"], strict=True))
     ]
     entry, rows = 0, []

@@ -19,7 +19,7 @@ from equinoise import BadInput, Mechanism, fields, optimize, row_losses, write_l
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Grid
 from equinoise.loss_groups import Groups, Queues
-from equinoise.noise import make_kernel
+from equinoise.noise import axis_weights
 from equinoise.row_losses import added_names
 
 RNG = np.random.default_rng(11)
@@ -77,14 +77,14 @@ def pay():
 @pytest.fixture(scope="module")
 def several_scales():
     """A mechanism in most of whose cells people have different scales."""
-    kernel = make_kernel("laplace", (0.05, 0.3, 3.0), 5)
+    offered = (0.05, 0.3, 3.0)
     profile = np.array([[0, 0, 3], [10, 20, 10], [55, 0, 5], [20, 5, 0], [0, 0, 2]])
     cells, scales = np.nonzero(profile)
     return FixedNoise(
-        grid=Grid((Axis("value", 0.0, 1.0, 5, 0.0),)), noise="laplace", scales=tuple((s,) for s in kernel.scales),
+        grid=Grid((Axis("value", 0.0, 1.0, 5, 0.0),)), noise="laplace", scales=tuple((s,) for s in offered),
         epsilon=2.0, draws=1, begins=np.arange(len(cells) + 1), cells=cells, times=np.ones(len(cells)),
         scale_indices=scales, people=profile[cells, scales],
-        factors=(kernel.weights[scales, cells],), settings={"public_bounds": True},
+        factors=(axis_weights("laplace", offered, 5)[scales, cells],), settings={"public_bounds": True},
     )  # fmt: skip
 
 

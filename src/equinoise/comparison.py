@@ -13,8 +13,8 @@ import numpy as np
 from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check
 from equinoise.game import Game, Players
+from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.grid import Grid, Histogram
-from equinoise.joint_noise import JointKernel, make_joint_kernel
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import check_noise
 from equinoise.people import Bounds, all_public, count_everyone, open_columns
@@ -149,12 +149,12 @@ def compare(
     methods = Methods(players, public)
     found: list[Row] = []
     left_out: list[LeftOut] = []
-    kernels: dict[str, JointKernel] = {}
+    kernels: dict[str, Kernel] = {}
     for epsilon, procedure in zip(asked, procedures, strict=True):
         relative = procedure.offered(grid)
         for family in families:
             if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
-                kernels[family] = make_joint_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
+                kernels[family] = make_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
         games = [Game(players, kernels[family], epsilon, utility) for family in families]
         chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
         steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)

@@ -8,8 +8,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from equinoise.draws import MOST, MOST_DRAWS, MOST_ROWS
+from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.grid import MOST_BINS, Axis
-from equinoise.joint_noise import MOST_AXES, MOST_CELLS
 from equinoise.noise import MOST_SCALES
 
 

@@ -13,8 +13,8 @@ from equinoise.accounting import Accountant, Budget
 from equinoise.draws import check_draws
 from equinoise.errors import BadInput
 from equinoise.game import Game
+from equinoise.game.kernel import make_kernel
 from equinoise.grid import Floats
-from equinoise.joint_noise import make_joint_kernel
 from equinoise.profile_weights import ProfileWeights
 from equinoise.quantities import DELTA, Measured, check_costs
 from equinoise.solvers import Solution
@@ -103,7 +103,7 @@ class FixedNoise(ProfileWeights):
 
     def game(self, epsilon: float | None = None) -> Game:
         """The game with these people, noise, scales and utility, at this epsilon of one draw or another one."""
-        kernel = make_joint_kernel(self.noise, self.scales, self.grid.shape, self.grid.bins_of(self.cells))
+        kernel = make_kernel(self.noise, self.scales, self.grid.shape, self.grid.bins_of(self.cells))
         utility, one = self.settings.get("utility", "kl"), self.epsilon if epsilon is None else epsilon
         return Game(self.players, kernel, one, utility, self.delta, self.order)
 

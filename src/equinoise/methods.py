@@ -15,8 +15,8 @@ from equinoise import baselines, peers
 from equinoise.errors import BadInput, PromiseNotMet, at_most
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game import Game, Players
+from equinoise.game.kernel import products
 from equinoise.grid import Floats, Grid, Ints
-from equinoise.joint_noise import products
 from equinoise.metrics import distances
 from equinoise.privacy import losses
 from equinoise.profile_weights import AT_ONCE

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -27,19 +26,6 @@ MOST_WEIGHTS = 2**26
 MOST_SCALES = 64
 
 PAPER_MULTIPLIERS = (0.2, 0.33, 1.0, 2.0, 3.0)
-
-
-@dataclass(frozen=True, eq=False)
-class Kernel:
-    """weights[v, k, x] / total: the probability that a person in cell k with scale v comes out in cell x.
-
-    ``scales`` ascend and are in units of the padded range. Rows of cells that nobody is in may be left at zero.
-    """
-
-    noise: str
-    scales: tuple[float, ...]
-    weights: Ints
-    total: int
 
 
 class Family(Protocol):
@@ -169,25 +155,24 @@ def round_rows(mass: Floats, total: int) -> Ints:
     return np.asarray(weights + (rank < missing[:, None]))
 
 
-def make_kernel(
+def axis_weights(
     noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL, cells: Ints | None = None
-) -> Kernel:
-    """A family's kernels for every scale, in units of the padded range.
+) -> Ints:
+    """weights[v, k, x] / total: the probability that a person in bin k with scale v comes out in bin x.
 
-    With ``cells`` (those that have anyone in them) only their rows are made. The others stay zero, which takes neither
-    time nor memory: pages that are never written are never there.
+    ``scales`` are in units of the padded range. With ``cells`` (those that have anyone in them) only their rows are
+    made. The others stay zero, which takes neither time nor memory: pages that are never written are never there.
     """
-    ordered = tuple(sorted(scales))
-    if len(ordered) * bins**2 > MOST_WEIGHTS:
-        fitting = math.isqrt(MOST_WEIGHTS // len(ordered))
+    if len(scales) * bins**2 > MOST_WEIGHTS:
+        fitting = math.isqrt(MOST_WEIGHTS // len(scales))
         raise BadInput(
-            f"{bins:,} bins with {len(ordered)} scales need more memory than is sensible. "
+            f"{bins:,} bins with {len(scales)} scales need more memory than is sensible. "
             f"Use at most {fitting:,} bins, or fewer scales."
         )
-    weights = np.zeros((len(ordered), bins, bins), dtype=np.int64)
-    for v, scale in enumerate(ordered):
+    weights = np.zeros((len(scales), bins, bins), dtype=np.int64)
+    for v, scale in enumerate(scales):
         weights[v, slice(None) if cells is None else cells] = round_rows(noise_mass(noise, scale, bins, cells), total)
-    return Kernel(noise, ordered, weights, total)
+    return weights
 
 
 def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, epsilon: float) -> tuple[float, ...]:

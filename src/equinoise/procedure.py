@@ -17,8 +17,8 @@ from equinoise.draws import check_draws
 from equinoise.errors import BadInput, check, is_number, is_whole, one_of
 from equinoise.game import Game, Players
 from equinoise.game.closeness import closeness
+from equinoise.game.kernel import AnyScales, AxisScales, check_size, check_work, make_kernel, offered_scales
 from equinoise.grid import Grid, Ints
-from equinoise.joint_noise import AnyScales, AxisScales, check_size, check_work, joint_scales, make_joint_kernel
 from equinoise.noise import check_noise
 from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
 from equinoise.solvers import Request, Round, Solution
@@ -108,12 +108,12 @@ class Procedure:
 
     def offered(self, grid: Grid) -> AxisScales:
         """The scales on offer: one per axis for each choice, in units of the padded ranges."""
-        return joint_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)
+        return offered_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)
 
     def game(self, players: Players) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
         grid = players.grid
-        kernel = make_joint_kernel(self.noise, self.offered(grid), grid.shape, grid.bins_of(players.cells))
+        kernel = make_kernel(self.noise, self.offered(grid), grid.shape, grid.bins_of(players.cells))
         return Game(
             players, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,

@@ -14,8 +14,8 @@ from equinoise.certificate import Certificate, certify
 from equinoise.draws import RandomBytes, draw_rows
 from equinoise.game import Players
 from equinoise.game.condition import Condition
+from equinoise.game.kernel import products, weight_bits
 from equinoise.grid import Floats, Ints
-from equinoise.joint_noise import products, weight_bits
 from equinoise.mechanism import Mechanism
 from equinoise.noise import noise_mass
 from equinoise.privacy import losses

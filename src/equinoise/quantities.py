@@ -15,9 +15,9 @@ from equinoise.accounting import Budget
 from equinoise.draws import MOST_DRAWS
 from equinoise.errors import at_most, check, is_number, is_whole
 from equinoise.game import Game, Players
+from equinoise.game.kernel import AxisScales
 from equinoise.game.players import Bag
 from equinoise.grid import Floats, Grid, Ints
-from equinoise.joint_noise import AxisScales
 from equinoise.metrics import distances, metrics
 from equinoise.privacy import QUANTILES, quantiles
 from equinoise.shown import Shown

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from equinoise.errors import BadInput, check
 from equinoise.game.closeness import LINEAR, TV, Closeness, closeness, feature_gain
 from equinoise.game.condition import Condition
+from equinoise.game.kernel import Kernel
 from equinoise.game.players import Players
 from equinoise.game.rows import MOST_WEIGHTS, RowStore, make_rows
 from equinoise.grid import Floats, Ints
-from equinoise.joint_noise import JointKernel
 from equinoise.privacy import LEAST_EPSILON, losses
 
 AT_ONCE = 2**22
@@ -48,7 +48,7 @@ class Game:
     """Players, the kernels on offer, and the condition that every person must be within."""
 
     players: Players
-    kernel: JointKernel
+    kernel: Kernel
     epsilon: float
     utility: str = "kl"
     delta: float = 0.0

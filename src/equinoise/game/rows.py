@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from equinoise.game.kernel import Kernel
 from equinoise.game.players import Players
 from equinoise.grid import Floats, Ints
-from equinoise.joint_noise import JointKernel
 
 MOST_LAID_OUT = 2**18
 """Weights that are laid out with several columns: what a processor keeps close. More are sooner multiplied out."""
@@ -109,7 +109,7 @@ class ProductRows(NamedTuple):
 RowStore = DenseRows | ProductRows
 
 
-def make_rows(players: Players, kernel: JointKernel, most: int | None = None) -> RowStore:
+def make_rows(players: Players, kernel: Kernel, most: int | None = None) -> RowStore:
     """The rows of these players under a kernel, laid out if they are at most so many weights."""
     factored = _product_rows(players, kernel)
     cells = players.grid.cells
@@ -130,7 +130,7 @@ def make_rows(players: Players, kernel: JointKernel, most: int | None = None) ->
     return DenseRows(rows, np.ascontiguousarray(rows[:, :, players.occupied]), factored.reach)
 
 
-def _product_rows(players: Players, kernel: JointKernel) -> ProductRows:
+def _product_rows(players: Players, kernel: Kernel) -> ProductRows:
     shape, split = kernel.shape, kernel.split
     bins = players.grid.bins_of(players.cells)
     places = players.grid.bins_of(players.occupied)

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from equinoise.game import Game
+from equinoise.game.kernel import make_kernel
 from equinoise.grid import Ints
-from equinoise.joint_noise import make_joint_kernel
 from equinoise.noise import MOST_WEIGHTS
 from equinoise.solvers.solution import Request, Solution
 
@@ -83,7 +83,7 @@ def with_new_scales(solution: Solution) -> Game | None:
     if len(kept) == before:
         return None
     kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
-    return replace(game, kernel=make_joint_kernel(kernel.noise, tuple(sorted(kept)), kernel.shape, bins))
+    return replace(game, kernel=make_kernel(kernel.noise, tuple(sorted(kept)), kernel.shape, bins))
 
 
 def carried_over(solution: Solution, game: Game) -> Ints:
@@ -100,4 +100,4 @@ def shared_scales(game: Game) -> Game:
     columns = [sorted(set(column)) for column in zip(*game.kernel.scales, strict=True)]
     kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
     choices = tuple(zip(*columns, strict=True))
-    return replace(game, kernel=make_joint_kernel(kernel.noise, choices, kernel.shape, bins))
+    return replace(game, kernel=make_kernel(kernel.noise, choices, kernel.shape, bins))

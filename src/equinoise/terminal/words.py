@@ -59,7 +59,9 @@ def solved(mechanism: Mechanism) -> str:
     elif solver["name"] == "genetic":
         how = f"after {solver['rounds']:,} generations"
     else:
-        how = f"after {solver['rounds']:,} rounds in {solver['restarts']} restart{'' if solver['restarts'] == 1 else 's'}"
+        how = (
+            f"after {solver['rounds']:,} rounds in {solver['restarts']} restart{'' if solver['restarts'] == 1 else 's'}"
+        )
     if solver.get("tried"):
         how += f" (the {solver['tried']} solver found nothing closer within the budget)"
     return f"{solver['name']}: {end} {how}, {solver['seconds']:.2g} s."

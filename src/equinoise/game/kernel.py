@@ -1,4 +1,4 @@
-"""Noise on several columns at once: the product of one integer row per axis, never laid out over pairs of cells."""
+"""Where a person comes out: the product of one integer row per column, never laid out over pairs of cells."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from equinoise.errors import BadInput, check
 from equinoise.grid import Axis, Grid, Ints
-from equinoise.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, make_kernel, scale_set
+from equinoise.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, axis_weights, scale_set
 
 MOST_AXES = 6
 MOST_CELLS = 2**22
@@ -33,7 +33,7 @@ AnyScales = str | Sequence[float] | Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True, eq=False)
-class JointKernel:
+class Kernel:
     """Where a person comes out: the product over the axes d of weights[d][v, bin of the person, bin], over total.
 
     ``scales[v]`` has one scale per axis, in units of that axis's padded range. ``totals[d]`` is what every row of an
@@ -110,7 +110,7 @@ def check_work(shape: Sequence[int], scales: int, restarts: int, runs: int) -> N
     )
 
 
-def make_joint_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints | None = None) -> JointKernel:
+def make_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints | None = None) -> Kernel:
     """A family's kernels on every axis for every choice of scales, in units of the padded ranges.
 
     With ``bins`` (entries x axes: those that anyone is in) only their rows are made; the others stay zero.
@@ -122,13 +122,13 @@ def make_joint_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins
     for axis, many in enumerate(shape):
         distinct = sorted({choice[axis] for choice in scales})
         used = None if bins is None else np.unique(bins[:, axis])
-        made = make_kernel(noise, distinct, many, total, used).weights
+        made = axis_weights(noise, distinct, many, total, used)
         offered = [distinct.index(choice[axis]) for choice in scales]
         weights.append(made if offered == list(range(len(distinct))) else made[offered])
-    return JointKernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
+    return Kernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
 
 
-def joint_scales(scales: AnyScales, grid: Grid, epsilon: float, *, per_axis: bool = False) -> AxisScales:
+def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, per_axis: bool = False) -> AxisScales:
     """The choices on offer: one scale per axis each, in units of the padded ranges; the last is the largest.
 
     Names are those of :func:`equinoise.noise.scale_set`; numbers are a list, with several columns one for each, in data

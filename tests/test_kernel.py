@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 from equinoise.errors import BadInput
+from equinoise.game.kernel import check_size, make_kernel, offered_scales, weight_bits
 from equinoise.grid import Axis, Grid
-from equinoise.joint_noise import check_size, joint_scales, make_joint_kernel, weight_bits
-from equinoise.noise import make_kernel
+from equinoise.noise import axis_weights
 from equinoise.procedure import Procedure
 
 
 def test_rows_of_every_axis_sum_to_a_power_of_two_and_products_stay_exact_as_floats():
     for axes in range(2, 7):
-        kernel = make_joint_kernel("laplace", ((0.05,) * axes, (2.0,) * axes), (3,) * axes)
+        kernel = make_kernel("laplace", ((0.05,) * axes, (2.0,) * axes), (3,) * axes)
         assert kernel.total == 2 ** (weight_bits(axes) * axes) <= 2**52
         for weights in kernel.weights:
             assert (weights.sum(axis=2) == 2 ** weight_bits(axes)).all()
@@ -20,15 +20,13 @@ def test_rows_of_every_axis_sum_to_a_power_of_two_and_products_stay_exact_as_flo
 
 
 def test_one_column_has_the_columns_own_kernel():
-    kernel = make_joint_kernel("gaussian", ((0.05,), (2.0,)), (7,))
-    own = make_kernel("gaussian", [0.05, 2.0], 7)
-    assert kernel.total == own.total
-    np.testing.assert_array_equal(kernel.weights[0], own.weights)
+    kernel = make_kernel("gaussian", ((0.05,), (2.0,)), (7,))
+    np.testing.assert_array_equal(kernel.weights[0], axis_weights("gaussian", [0.05, 2.0], 7, kernel.total))
 
 
 def test_rows_of_the_bins_in_use_are_those_of_all_and_the_others_stay_zero():
     choices, bins = ((0.05, 0.3), (2.0, 1.0)), np.array([[1, 0], [3, 0], [1, 2]])
-    some, every = make_joint_kernel("laplace", choices, (5, 4), bins), make_joint_kernel("laplace", choices, (5, 4))
+    some, every = make_kernel("laplace", choices, (5, 4), bins), make_kernel("laplace", choices, (5, 4))
     for axis, used in enumerate(([1, 3], [0, 2])):
         np.testing.assert_array_equal(some.weights[axis][:, used], every.weights[axis][:, used])
         assert some.weights[axis].sum() == 2 * 2 * some.totals[axis]
@@ -43,20 +41,20 @@ def axes(*bins):
 
 def test_scales_are_the_same_choice_on_every_axis_or_every_combination():
     grid = axes(51, 101)
-    wide = joint_scales("wide", grid, 1.0)
+    wide = offered_scales("wide", grid, 1.0)
     assert len(wide) == 8
     assert wide[0] == pytest.approx((1 / 1020, 1 / 2020))
     assert wide[-1] == pytest.approx((3, 3))
-    assert joint_scales("adaptive", grid, 1.0) == wide  # where it begins
-    every = joint_scales("wide", grid, 1.0, per_axis=True)
+    assert offered_scales("adaptive", grid, 1.0) == wide  # where it begins
+    every = offered_scales("wide", grid, 1.0, per_axis=True)
     assert len(every) == 64 == len(set(every))
     assert every[-1] == pytest.approx((3, 3))
-    assert len(joint_scales("wide", axes(5, 5, 5), 1.0, per_axis=True)) == 64
-    assert len(joint_scales("paper", grid, 1.0)) == 5
-    listed = joint_scales({"c0": [5.0, 1.0], "c1": [20.0, 10.0]}, grid, 1.0)
+    assert len(offered_scales("wide", axes(5, 5, 5), 1.0, per_axis=True)) == 64
+    assert len(offered_scales("paper", grid, 1.0)) == 5
+    listed = offered_scales({"c0": [5.0, 1.0], "c1": [20.0, 10.0]}, grid, 1.0)
     ranges = [axis.range for axis in grid.axes]
     assert listed == ((1 / ranges[0], 10 / ranges[1]), (5 / ranges[0], 20 / ranges[1]))
-    assert joint_scales([5.0, 1.0], axes(51), 1.0) == ((1 / ranges[0],), (5 / ranges[0],))
+    assert offered_scales([5.0, 1.0], axes(51), 1.0) == ((1 / ranges[0],), (5 / ranges[0],))
 
 
 @pytest.mark.parametrize(
@@ -71,7 +69,7 @@ def test_scales_are_the_same_choice_on_every_axis_or_every_combination():
 )
 def test_bad_scales_are_refused(scales, per_axis, message):
     with pytest.raises(BadInput, match=message):
-        joint_scales(scales, axes(5, 7), 1.0, per_axis=per_axis)
+        offered_scales(scales, axes(5, 7), 1.0, per_axis=per_axis)
 
 
 def test_too_many_cells_are_refused_with_the_number_and_the_bins_that_fit():
