@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 import numba
 
-from equinoise.solvers.best_response import gain, guards, sums
+from equinoise.solvers.best_response import divergences, gain, guards, sums
 from equinoise.solvers.best_response.access import fill_near
 from equinoise.solvers.best_response.dynamics import make_round
 
@@ -95,4 +95,4 @@ def sum_after(store, state, x, change, block):
 
 @numba.njit
 def outside_after(store, limits, state, buffers, i, old, new, block, most):
-    return guards.outside_after(store, limits, state, buffers, i, old, new, block, most)
+    return divergences.outside_after(store, limits, state, buffers, i, old, new, block, most)

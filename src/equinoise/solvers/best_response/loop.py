@@ -10,6 +10,7 @@ import numpy as np
 
 from equinoise.privacy import PURE
 from equinoise.solvers.best_response.access import ZERO, compiled, fill_near
+from equinoise.solvers.best_response.divergences import outside_after
 from equinoise.solvers.best_response.gain import (
     best_block_size,
     clamped_gain,
@@ -22,7 +23,6 @@ from equinoise.solvers.best_response.guards import (
     classify_everyone,
     exposed_after,
     fails_as_before,
-    outside_after,
     reclassify,
     still_exposed,
 )

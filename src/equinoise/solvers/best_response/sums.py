@@ -56,6 +56,19 @@ def sum_after(store, state, x, change, block):  # type: ignore[no-untyped-def]
 
 
 @compiled()
+def find_sums_after(store, state, old_row, new_row, block, low, high, then):  # type: ignore[no-untyped-def]
+    """S after a move, in the cells that it reaches."""
+    sums, cancelled = state.sums, False
+    for x in range(low, high):
+        then[x] = sums[x] + block * (new_row[x] - old_row[x])
+        cancelled |= then[x] < CANCELLED * sums[x]
+    if cancelled:
+        for x in range(low, high):
+            if then[x] < CANCELLED * sums[x]:
+                then[x] = sum_after(store, state, x, new_row[x] - old_row[x], block)
+
+
+@compiled()
 def move_people(store, limits, aim, state, buffers, i, old, new, block):  # type: ignore[no-untyped-def]
     """Let people of type i go from one scale to another: profile, S and what follows from it."""
     low, high = reach(store, limits, i, old, new)
