@@ -20,6 +20,14 @@ KL, JS, TV, LINEAR = 0, 1, 2, 3
 MOST_MOMENTS = 10
 
 
+LABELS = {"kl": "KL", "js": "Jensen-Shannon divergence", "tv": "total variation", "wasserstein": "Wasserstein distance"}
+
+
+def label(utility: str) -> str:
+    """What a utility measures, as people read it."""
+    return LABELS.get(utility, "distance of moments")
+
+
 @dataclass(frozen=True, eq=False)
 class Closeness:
     """A divergence and the ceiling that scales it. n are rows, s = R q, both in the occupied cells.

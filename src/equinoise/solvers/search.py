@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from equinoise.game.closeness import label
 from equinoise.game.game import Game
 from equinoise.grid import Floats, Ints
 from equinoise.solvers.best_response import run_to_end, starts
@@ -206,5 +207,5 @@ class Search:
     def _tell(self) -> None:
         self.rounds += 1
         if self.progress is not None:
-            note = f"Proving: {self.game.utility.upper()} {self.value:.6f}, at least {self.bound:.6f}"
+            note = f"Proving: {label(self.game.utility)} {self.value:.6f}, at least {self.bound:.6f}"
             self.progress(Round(0, self.rounds, 0, self.best, note, left=max(self.left, 0.0)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from equinoise.errors import at_most
+from equinoise.game.closeness import label
 from equinoise.mechanism import Mechanism
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
@@ -54,7 +55,7 @@ def solved(mechanism: Mechanism) -> str:
         why = "stopped" if solver.get("stopped") else "out of time"
         end = f"{why} with the best so far, {end}"
     if solver["name"] == "optimal":
-        measure = mechanism.settings.get("utility", "kl").upper()
+        measure = label(mechanism.settings.get("utility", "kl"))
         how = f"with a {measure} that no profile of these scales beats by more than {at_most(solver['gap'])}"
     elif solver["name"] == "genetic":
         how = f"after {solver['rounds']:,} generations"
