@@ -36,9 +36,8 @@ class Request:
 class Round:
     """The state after one round of a solver.
 
-    ``unprotected`` is how many people are, where the solver knows;
-    ``done`` is the share of the work under way that is done, ``left`` how many seconds it may still take at most, each
-    where it is known.
+    ``unprotected`` is how many people are, ``done`` the share of the work under way that is done, ``left`` how many
+    seconds it may still take at most, each where it is known.
     """
 
     run: int
