@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks import plain
+from equinoise import optimize
 from equinoise.certificate import exp_lower_bound
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game.condition import Condition
@@ -121,3 +122,36 @@ def test_divergences_against_the_definitions(kind, data, seed):
             found = condition[1].divergences(rows, sums, types)[index]
             assert math.isclose(found, max(renyi), rel_tol=1e-6, abs_tol=1e-12)
             assert math.isclose(condition[1].between(p, q), max(renyi), rel_tol=1e-6, abs_tol=1e-12)
+
+
+@pytest.mark.parametrize("order", [30.0, 700.0, 3000.0, 10_000.0])
+@given(game=games(epsilon=st.sampled_from([0.5, 1.0, 3.0])), seed=st.integers(0, 99))
+def test_who_is_protected_by_a_pure_epsilon_is_so_at_every_renyi_order(order, game, seed):
+    """Renyi divergences are at most the largest log ratio, and near it at large orders; floats must not give out."""
+    profile = random_profile(game, seed)
+    types, scales = game.groups(profile)
+    rows, sums = game.rows.some(types, scales), game.sums(profile)
+    pure = Condition(game.epsilon, game.players.sizes, game.total_rows)
+    renyi = Condition(game.epsilon, game.players.sizes, game.total_rows, order=order)
+    largest, found = pure.divergences(rows, sums, types), renyi.divergences(rows, sums, types)
+    assert (found <= largest * (1 + 1e-9) + 1e-12).all()
+    least = np.log(np.min(sums[sums > 0] / sums.sum())) / (order - 1)  # a cell's own term alone
+    assert (found[np.isfinite(largest)] >= largest[np.isfinite(largest)] + least - 1e-9 - 3 / order).all()
+    assert np.array_equal(np.isinf(found), np.isinf(largest))
+
+
+@given(
+    game=games(conditions=({"order": 1000.0}, {"order": 10_000.0}), epsilon=st.sampled_from([0.5, 3.0])),
+    seed=st.integers(0, 99),
+)
+def test_large_renyi_orders_are_counted_alike_by_the_loop(game, seed):
+    for state in rounds(game, random_profile(game, seed)):
+        assert state.unprotected == game.unprotected(state.profile)
+    assert game.is_equilibrium(state.profile)
+
+
+def test_a_large_renyi_order_needs_no_more_noise_than_a_pure_epsilon():
+    people = np.random.default_rng(7).normal(50, 12, 300).clip(0, 100)
+    settings = {"epsilon": 1, "bounds": (0, 100), "bins": 21, "restarts": 2}
+    pure = optimize(people, **settings)
+    assert optimize(people, **settings, renyi=10_000).metrics()["kl"] <= pure.metrics()["kl"] * 1.05

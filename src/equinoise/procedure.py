@@ -24,7 +24,7 @@ from equinoise.privacy import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDE
 from equinoise.solvers import Request, Round, Solution
 from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
 from equinoise.solvers.adaptive import supports as adaptive_supports
-from equinoise.solvers.best_response import RESTARTS, best_response
+from equinoise.solvers.best_response import RESTARTS, best_response, check_restarts, check_seed
 from equinoise.solvers.best_response.starts import RUNS
 from equinoise.solvers.many_draws import improved_within_budget, within_budget
 
@@ -73,6 +73,8 @@ class Procedure:
             check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
         if self.restarts is not None:
             check(self.solver != "genetic", "restarts", "left out with the genetic solver", self.restarts)
+            check_restarts(self.restarts)
+        check_seed(self.seed)
         check_noise(self.noise)
         closeness(self.utility, Grid(()))
 

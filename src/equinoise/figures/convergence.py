@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from equinoise.errors import at_most
 from equinoise.figures import theme
 from equinoise.figures.again import Step, Tell, replayed
 from equinoise.figures.figure import Figure, altair
@@ -29,7 +30,8 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
         words += f"; those that protect everyone end at a KL {_between(min(ends), max(ends))}"
     words += f". The saved profile has {reached:.4g}."
     if lower is not None:
-        words += f" No profile of these scales has less than {lower:.4g}, as the optimal solver proved."
+        among = "" if mechanism.budget is None else f" and at most {at_most(mechanism.epsilon)} a draw"
+        words += f" No profile of these scales{among} has less than {lower:.4g}, as the optimal solver proved."
     caption = (
         "Not a record of the original run: best response was played again for this figure, on the saved game. "
         f"{_outcome(mechanism, same)} Each line is a run; the dashed line is the saved profile"

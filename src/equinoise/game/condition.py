@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from equinoise.grid import Floats, Ints
 from equinoise.privacy import APPROXIMATE, EPSILON_CAP, MARGIN, PURE, RENYI, log_ratios
 
+LARGEST_POWER = 600.0
+"""Of e, that sums of Renyi divergences are worked out with; larger ones are scaled down first."""
+
 
 @dataclass(frozen=True, eq=False)
 class Condition:
@@ -94,7 +97,21 @@ class Condition:
                 forth, back = np.maximum(p - factor * q, 0).sum(axis=1), np.maximum(q - factor * p, 0).sum(axis=1)
             else:
                 assert self.order is not None
-                less = self.order - 1
-                forth = np.log1p(np.where(p > 0, p * np.expm1(less * ratios), 0.0).sum(axis=1)) / less
-                back = np.log1p(np.where(q > 0, q * np.expm1(-less * ratios), 0.0).sum(axis=1)) / less
+                forth, back = _renyi(p, ratios, self.order - 1), _renyi(q, -ratios, self.order - 1)
         return np.asarray(np.maximum(forth, back))
+
+
+def _renyi(p: Floats, ratios: Floats, less: float) -> Floats:
+    """Renyi divergence of order ``less`` + 1 from log ratios, row by row; ln of large sums by their largest term."""
+    small = np.log1p(np.where(p > 0, p * np.expm1(np.minimum(less * ratios, LARGEST_POWER)), 0.0).sum(axis=1))
+    if (less * ratios <= LARGEST_POWER).all():
+        return np.asarray(small / less)
+    with np.errstate(divide="ignore"):
+        terms = np.where(p > 0, np.log(p) + less * ratios, -np.inf)
+    most = terms.max(axis=1)
+    finite = np.where(np.isfinite(most), most, 0.0)
+    large = finite + np.log(np.exp(terms - finite[:, None]).sum(axis=1))
+    return (
+        np.asarray(np.where((less * ratios > LARGEST_POWER).any(axis=1), np.where(most < np.inf, large, np.inf), small))
+        / less
+    )

@@ -103,10 +103,11 @@ def check_work(shape: Sequence[int], scales: int, restarts: int, runs: int) -> N
     if cells * scales * restarts * runs <= MOST_WORK:
         return
     fewer = max(1, MOST_WORK // (cells * scales * runs))
-    bins = max(2, math.floor((MOST_WORK / (scales * restarts * runs)) ** (1 / len(shape))))
+    bins = math.floor((MOST_WORK / (scales * restarts * runs)) ** (1 / len(shape)))
+    fewer_bins = f", or {bins:,} bins a column" if bins >= 2 else ""
     raise BadInput(
         f"{restarts:,} restarts of {runs} runs on {cells:,} cells with {scales} scales take hours, however few people "
-        f"there are. Use at most {fewer:,} of them (--restarts; in Python, restarts=), or {bins:,} bins a column."
+        f"there are. Use at most {fewer:,} of them (--restarts; in Python, restarts=){fewer_bins}."
     )
 
 
@@ -164,6 +165,6 @@ def _of_axis(scales: AnyScales, axis: Axis, epsilon: float, several: bool) -> tu
     if not isinstance(scales, Mapping) or axis.name not in scales:
         raise BadInput(
             "Scales for several columns are 'wide', 'adaptive', 'paper' or a list for every column, in its data units. "
-            f"There is none for column {axis.name!r}."
+            f"There is none for column {axis.name!r}: in Python, scales={{column: [...], ...}}."
         )
     return scale_set(scales[axis.name], axis, epsilon)

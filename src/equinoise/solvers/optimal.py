@@ -7,6 +7,7 @@ then is.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 
@@ -66,7 +67,8 @@ def optimal(
         stopped = True  # the best so far, with the gap as it is
     best = search.best
     value = game.divergence(best)
-    bound = min(max(search.bound - SOLVER_ERROR, 0.0), value)
+    bound = max(search.bound - SOLVER_ERROR, 0.0)
+    protecting = search.value < math.inf
     return Solution(
         game=game,
         profile=best,
@@ -79,8 +81,8 @@ def optimal(
             "restarts": int(restarts),
             "seed": int(seed),
             "time_limit": float(time_limit),
-            "lower_bound": bound,
-            "gap": max(value - bound, 0.0),
+            "lower_bound": min(bound, value) if protecting else bound,
+            "gap": max(value - bound, 0.0) if protecting else None,  # what protects not everyone is no optimum
             "proven": search.closed,
             "stopped": stopped,
         },

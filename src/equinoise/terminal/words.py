@@ -56,7 +56,8 @@ def solved(mechanism: Mechanism) -> str:
         end = f"{why} with the best so far, {end}"
     if solver["name"] == "optimal":
         measure = label(mechanism.settings.get("utility", "kl"))
-        how = f"with a {measure} that no profile of these scales beats by more than {at_most(solver['gap'])}"
+        among = "" if mechanism.budget is None else f" and at most {at_most(mechanism.epsilon)} a draw"
+        how = f"with a {measure} that no profile of these scales{among} beats by more than {at_most(solver['gap'])}"
     elif solver["name"] == "genetic":
         how = f"after {solver['rounds']:,} generations"
     else:

@@ -25,6 +25,16 @@ STUCK = 2
 """Rounds in turn that protect nobody more, after which a run is given up if another has protected more people."""
 
 
+def check_restarts(restarts: object) -> None:
+    """Refuse what is no number of restarts."""
+    check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
+
+
+def check_seed(seed: object) -> None:
+    """Refuse what is no seed."""
+    check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
+
+
 def supports(request: Request) -> str | None:
     """Why best response cannot do what is asked; None, as it can do all."""
     return None
@@ -66,8 +76,8 @@ def best_response(
     round. For a utility other than KL one more run starts from KL's best end: the other curves are flat or kinked
     where KL leads on, and nobody alone gets across.
     """
-    check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
-    check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
+    check_restarts(restarts)
+    check_seed(seed)
     compile_loops()
 
     began = time.perf_counter()

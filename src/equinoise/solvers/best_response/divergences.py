@@ -4,9 +4,31 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
+from equinoise.game.condition import LARGEST_POWER
 from equinoise.privacy import APPROXIMATE
 from equinoise.solvers.best_response.access import ZERO, compiled, fill_row
 from equinoise.solvers.best_response.sums import find_sums_after
+
+
+@compiled()
+def scaling(limits, m, here, sums, everything):  # type: ignore[no-untyped-def]
+    """What powers of e in a Renyi divergence are scaled down by: 0 unless one is too large for a float; infinite if a
+    cell comes out with this person alone."""
+    rows, order, power, largest = limits.total_rows, limits.order, 0.0, 0.0
+    gone = math.log1p(-m / rows)
+    for x in range(sums.shape[0]):
+        if sums[x] <= 0:
+            continue
+        share = min(here[x] / sums[x], 1.0)
+        if share >= 1:
+            return np.inf
+        ratio = gone - math.log1p(-share)
+        size, p = (order - 1) * abs(ratio), math.log(sums[x] / everything)
+        power = max(power, size)
+        largest = max(largest, size + (p if ratio > 0 else p - ratio))
+    return largest if power > LARGEST_POWER else 0.0
 
 
 @compiled()
@@ -17,7 +39,11 @@ def outside(limits, m, here, sums):  # type: ignore[no-untyped-def]
         everything += sums[x]
     rows, order = limits.total_rows, limits.order
     factor, gone = math.exp(limits.epsilon), math.log1p(-m / rows)
-    forth, back = 0.0, 0.0
+    forth, back, scaled = 0.0, 0.0, 0.0
+    if limits.kind != APPROXIMATE:
+        scaled = scaling(limits, m, here, sums, everything)
+        if scaled == np.inf:
+            return True
     for x in range(sums.shape[0]):
         if sums[x] <= 0:
             continue
@@ -26,14 +52,18 @@ def outside(limits, m, here, sums):  # type: ignore[no-untyped-def]
         if limits.kind == APPROXIMATE:
             forth += max(p - factor * q, 0.0)
             back += max(q - factor * p, 0.0)
-        elif q <= 0:
-            return True
         else:
             ratio = gone - math.log1p(-share)
-            forth += p * math.expm1((order - 1) * ratio)
-            back += q * math.expm1((1 - order) * ratio)
+            if scaled > 0:
+                forth += math.exp(math.log(p) + (order - 1) * ratio - scaled)
+                back += math.exp(math.log(q) + (1 - order) * ratio - scaled)
+            else:
+                forth += p * math.expm1((order - 1) * ratio)
+                back += q * math.expm1((1 - order) * ratio)
     if limits.kind == APPROXIMATE:
         return max(forth, back) > limits.limit
+    if scaled > 0:
+        return math.log(max(forth, back)) + scaled > limits.limit * (order - 1)
     return math.log1p(max(forth, back)) > limits.limit * (order - 1)
 
 
