@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import equinoise
-from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline
+from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline, synthesis
 from equinoise.procedure import Procedure
 
 
@@ -26,7 +26,7 @@ def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) <= set(dir(equinoise))
 
 
-@pytest.mark.parametrize("module", [grid, pipeline])
+@pytest.mark.parametrize("module", [grid, pipeline, synthesis])
 def test_examples_in_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0

@@ -124,11 +124,16 @@ def test_one_row_each_is_the_ordinary_game(panel):
     assert united.promise != plain.promise  # it names the unit all the same
 
 
-@pytest.mark.parametrize("more", [{}, {"verb": equinoise.synthesize}, {"solver": "genetic", "generations": 2}])
-def test_the_middle_row_of_everyone(panel, more):
-    made = {"verb": equinoise.optimize, **more}.pop("verb")(
-        panel, unit="nr", unit_rows="one", **PANEL, **{name: more[name] for name in more if name != "verb"}
-    )
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        (equinoise.optimize, {}),
+        (equinoise.optimize, {"solver": "genetic", "generations": 2}),
+        (equinoise.synthesize, {}),
+    ],
+)
+def test_the_middle_row_of_everyone(panel, verb, more):
+    made = verb(panel, unit="nr", unit_rows="one", **PANEL, **more)
     middle = [sorted(made.grid.axis.cell_of(v) for v in years["lwage"])[3] for _, years in panel.group_by("nr")]
     assert made.histogram.tolist() == np.bincount(middle, minlength=101).tolist()
     assert "only the middle one is used" in made.promise

@@ -32,7 +32,7 @@ def test_a_whole_release(page, run, folder):
     assert float(fact(page, "KL from the original")) > before
     assert float(fact(page, "worst loss of one draw")) <= 0.5
 
-    page.get_by_label("Differential privacy").check()
+    page.get_by_label("Differential privacy For every").check()
     page.get_by_label("Draws allowed").fill("3")
     expect(page.locator("#promise")).to_contain_text("3 draws are allowed")
     worked_out(page)
@@ -159,7 +159,7 @@ def ask_for_long_work(page):
 
 def test_work_can_be_left(page):
     ask_for_long_work(page)
-    page.get_by_label("Differential privacy").check()
+    page.get_by_label("Differential privacy For every").check()
     worked_out(page)
     assert page.locator("#promise").inner_text().startswith("Differential privacy: for")
 
@@ -331,7 +331,7 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
     assert page.locator("h1").inner_text() == "Choose settings for “wage”, “hours” and “IQ”"
     assert page.locator("#source").inner_text() == "935 people, from men.csv"
     assert page.locator("#bins").input_value() == "16"
-    assert page.get_by_label("Differential privacy").is_disabled()
+    assert page.get_by_label("Differential privacy For every").is_disabled()
     assert [charts(page, figure) for figure in FIGURES] == [3, 3, 3, 1]
     assert fact(page, "people protected") == "935"
 
@@ -358,7 +358,7 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
 
     column(page, "hours").uncheck()
     expect(page.locator("#promise")).to_contain_text("Per-instance")
-    page.get_by_label("Differential privacy").check()
+    page.get_by_label("Differential privacy For every").check()
     expect(page.locator("#promise")).to_contain_text("Differential privacy: for")
     worked_out(page)
     assert [charts(page, figure) for figure in FIGURES] == [1, 1, 1, 1]
