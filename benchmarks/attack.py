@@ -15,11 +15,8 @@ from rich.progress import track
 
 from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
-from equinoise import Axis, Grid, Histogram, baselines, demo, monotone, optimize
-from equinoise.choice import Choice
-from equinoise.game import Players
+from equinoise import Axis, baselines, demo, monotone, optimize
 from equinoise.noise import WEIGHT_TOTAL, round_rows
-from equinoise.procedure import Procedure
 
 EPSILONS = (0.3, 1.0, 2.0)
 DRAWS = 10_000_000
@@ -101,7 +98,7 @@ def side(mechanism):
     return Side(mechanism.people, weights, mechanism.weight_total)
 
 
-def fixed_noise_pairs(column, mechanism):
+def others_fixed_pairs(column, mechanism):
     """With a person of each group, and without them, everyone else's noise as it is."""
     for group, cell in enumerate(mechanism.cells.tolist()):
         everyone = side(mechanism)
@@ -118,14 +115,6 @@ def solved_again_pairs(column, mechanism, epsilon):
     for cell in np.unique(mechanism.cells).tolist():
         again = optimize(column.without(cell), epsilon=epsilon, bounds=column.bounds)
         yield Pair(column.shown(cell), (side(mechanism), side(again)))
-
-
-def end_to_end_pairs(column, epsilon):
-    """The end-to-end tier: its whole choice of a setting, run again without a person of each cell."""
-    choice, everyone = Choice(Procedure(epsilon)), Players.of(Histogram(Grid((column.axis,)), column.counts))
-    for number, cell in enumerate(everyone.cells.tolist()):
-        outputs = [choice.outcome(players) for players in (everyone, everyone.without_one(number))]
-        yield Pair(column.shown(cell), tuple(Side.of_weights(output.sums) for output in outputs))
 
 
 def monotone_pairs(column, epsilon):
@@ -162,29 +151,24 @@ def laplace_pair(axis, rows):
 def game_tasks(column, epsilon):
     """The game's mechanism under both comparisons: the others' noise as it is, and worked out again."""
     mechanism = optimize(column.values, epsilon=epsilon, bounds=column.bounds)
-    for pair, why in chosen(list(fixed_noise_pairs(column, mechanism))):
-        yield "fixed-noise", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
+    for pair, why in chosen(list(others_fixed_pairs(column, mechanism))):
+        yield "per-instance", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
     for pair, why in chosen(list(solved_again_pairs(column, mechanism, epsilon))):
-        yield "fixed-noise, solved again", column.name, f"{pair.person} ({why})", epsilon, None, pair
+        yield "per-instance, solved again", column.name, f"{pair.person} ({why})", epsilon, None, pair
 
 
 def one_draw_tasks(columns):
-    """Tier, data, person, epsilon asked for, epsilon promised, pair: one after the other, as they are solved."""
+    """Promise, data, person, epsilon asked for, epsilon promised, pair: one after the other, as they are solved."""
     axis = columns[0].axis
     asked = [(columns[0], epsilon) for epsilon in EPSILONS] + [(column, 1.0) for column in columns[1:]]
     for column, epsilon in asked:
         yield from game_tasks(column, epsilon)
-    for epsilon in EPSILONS:
-        pairs = list(end_to_end_pairs(columns[0], epsilon))
-        measured = max(pair.loss for pair in pairs)
-        for pair, why in chosen(pairs):
-            yield "end-to-end", columns[0].name, f"{pair.person} ({why})", epsilon, measured, pair
     for column, epsilon in asked:
         for pair, why in chosen(list(monotone_pairs(column, epsilon))):
-            yield "worst-case", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
+            yield "differential-privacy", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
     for epsilon in EPSILONS:
         pair = max(crowd_pairs(axis, epsilon), key=lambda pair: pair.expected(DRAWS))
-        yield "worst-case", "made up", pair.person, epsilon, epsilon, pair
+        yield "differential-privacy", "made up", pair.person, epsilon, epsilon, pair
     for name, make in (("laplace", baselines.laplace_rows), ("bounded-laplace", baselines.bounded_laplace_rows)):
         for epsilon in EPSILONS:
             rows = make(axis, epsilon)
@@ -195,11 +179,11 @@ def one_draw_tasks(columns):
 def many_draws_rows(column, source):
     """All draws of a budget: whom they cost most, and who is most exposed: whom they cost most at a delta in sight."""
     mechanism = optimize(column.values, epsilon=1, delta=DELTA, draws=MANY, bounds=column.bounds)
-    pairs, accountant = list(fixed_noise_pairs(column, mechanism)), mechanism.accountant
+    pairs, accountant = list(others_fixed_pairs(column, mechanism)), mechanism.accountant
     for why, delta in (("largest cost", DELTA), ("most exposed", 100 / RELEASES)):
         group = max(range(len(pairs)), key=lambda g, delta=delta: accountant.tight(g, MANY, delta))
         yield Row(
-            f"fixed-noise, {MANY} draws, delta {DELTA:g}", column.name, f"{pairs[group].person} ({why})", 1.0, 1.0,
+            f"per-instance, {MANY} draws, delta {DELTA:g}", column.name, f"{pairs[group].person} ({why})", 1.0, 1.0,
             accountant.tight(group, MANY, DELTA), attack_many(pairs[group], MANY, RELEASES, DELTA, source),
             f"{RELEASES:,} x {MANY}",
         )  # fmt: skip
@@ -228,7 +212,7 @@ Written by `python -m benchmarks.attack`. An attacker knows everything but wheth
 draws from both cases and uses the best test there is, the likelihood ratio. What this proves about epsilon, at 99.9 %
 confidence for each line, is the lower bound. The draws are made by the sampler of releases, from a seeded source.
 
-| tier | data | chosen person | epsilon | promised | loss of this pair | lower bound | draws of either |
+| promise | data | chosen person | epsilon | promised | loss of this pair | lower bound | draws of either |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
 {chr(10).join(row.line for row in found)}
 
@@ -241,11 +225,10 @@ How to read it:
   takes many draws to be sure of them. Who has the largest loss need not be *most exposed* to this attack.
 - `laplace` and `bounded-laplace` show that the attack has power: there, many of the draws tell as much as any can.
   It must prove {CLOSE:.0%} of what is promised, and does{"" if all(row.close for row in found) else " **not**"}.
-- `fixed-noise` compares the data with and without the person, everyone else's noise as it is. `solved again` works the
+- `per-instance` compares the data with and without the person, everyone else's noise as it is. `solved again` works the
   noise out again without them, which is what an attacker who knows the procedure compares. Nothing is promised there,
   and epsilon is {f"proven to be exceeded: {shown}" if beyond else "not proven to be exceeded"}.
-- `end-to-end` says what it measured for this dataset, and that is what stands under *promised*.
-- `worst-case` promises epsilon for every dataset, so it is attacked on one made up for that, too.
+- `differential-privacy` promises epsilon for every dataset, so it is attacked on one made up for that, too.
 - With {MANY} draws the attacker sees all of them at once, and the bound is ln((P - delta)/Q). What happens about as
   seldom as delta counts in the cost, but is too rare to be shown this way.
 """

@@ -1,4 +1,4 @@
-"""What the rules of the worst-case tier are measured on, and the changes that are tried."""
+"""What the rules of monotone weights are measured on, and the changes that are tried."""
 
 from __future__ import annotations
 

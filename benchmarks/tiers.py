@@ -1,4 +1,4 @@
-"""`python -m benchmarks.tiers`: the three tiers on the same heights, and what one would use instead; writes tiers.md.
+"""`python -m benchmarks.tiers`: both promises on the same heights, and what one would use instead; writes tiers.md.
 
 Takes some minutes: the optimal solver is solved again without a person of each of 24 cells, at the larger epsilons.
 """
@@ -10,29 +10,24 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.heights import BOUNDS, heights
-from equinoise import PromiseNotMet, compare, optimize
+from equinoise import compare, optimize, synthesize
 from equinoise.audit import audit
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0)
 MANY = {"epsilon": 1.0, "delta": 1e-6, "draws": 500}
 
-TIERS = {
-    "fixed-noise, best response": {},
-    "fixed-noise, best response, one start": {"restarts": 1},
-    "fixed-noise, optimal": {"solver": "optimal", "time_limit": 60},
-    "end-to-end": {"guarantee": "end-to-end"},
-    "worst-case": {"guarantee": "worst-case"},
+PROMISES = {
+    "per-instance, best response": (optimize, {}),
+    "per-instance, best response, one start": (optimize, {"restarts": 1}),
+    "per-instance, optimal": (optimize, {"solver": "optimal", "time_limit": 60}),
+    "differential-privacy": (synthesize, {}),
 }
-NO_BUDGET = ("end-to-end", "fixed-noise, best response, one start", "fixed-noise, optimal")
 INSTEAD = ("bounded-smoothing", "additive-smoothing", "dp-histogram")
 
 
-def made(people, again=True, **settings):
+def made(make, people, again=True, **settings):
     """KL of a mechanism and its worst loss end to end, as text."""
-    try:
-        mechanism = optimize(people, bounds=BOUNDS, **settings)
-    except PromiseNotMet as refusal:
-        return "refused", hundredths(worst) if (worst := refusal.facts.get("worst")) is not None else ""
+    mechanism = make(people, bounds=BOUNDS, **settings)
     if not again:
         return f"{mechanism.metrics()['kl']:.5f}", "not measured"
     with TemporaryDirectory() as folder:
@@ -52,13 +47,13 @@ def hundredths(loss):
 
 
 def rows(people):
-    """KL, and in brackets the worst loss end to end, for every tier; then the others."""
-    for tier, settings in TIERS.items():
+    """KL, and in brackets the worst loss end to end, for every promise; then the others."""
+    for promise, (make, settings) in PROMISES.items():
         slow = "solver" in settings
         asked = [{"epsilon": epsilon, "again": epsilon >= 1 or not slow} for epsilon in EPSILONS]
-        cells = ["{} ({})".format(*made(people, **one, **settings)) for one in asked]
-        many = "" if tier in NO_BUDGET else optimize(people, bounds=BOUNDS, **MANY, **settings).metrics()["kl"]
-        yield [tier, *cells, f"{many:.5f}" if many else ""]
+        cells = ["{} ({})".format(*made(make, people, **one, **settings)) for one in asked]
+        many = "" if settings else make(people, bounds=BOUNDS, **MANY).metrics()["kl"]
+        yield [promise, *cells, f"{many:.5f}" if many else ""]
     found = compare(people, bounds=BOUNDS, epsilons=EPSILONS, restarts=1, time_limit=0.1)
     for method in INSTEAD:
         kl = {row.epsilon: row.metrics["kl"] for row in found.rows if row.method == method}
@@ -68,13 +63,13 @@ def rows(people):
 
 def main():
     """Print the table and write it."""
-    names = ["tier", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "500 draws at (1, 1e-6)"]
+    names = ["promise", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "500 draws at (1, 1e-6)"]
     lines = [f"| {' | '.join(names)} |", f"| {' | '.join(['---'] * len(names))} |"]
     for row in rows(heights()):
         lines.append(f"| {' | '.join(row)} |")
         print(lines[-1], flush=True)
     text = (
-        "# The tiers side by side\n\nWritten by `python -m benchmarks.tiers`: 1,844 heights, 101 bins of the padded "
+        "# Two promises side by side\n\nWritten by `python -m benchmarks.tiers`: 1,844 heights, 101 bins of the padded "
         "range. KL from the original and, in brackets, the worst loss of anyone in the data with everything worked "
         "out again without them.\n\n" + "\n".join(lines) + "\n"
     )

@@ -28,11 +28,9 @@ def python_names() -> str:
 
     functions = [name for name in equinoise.__all__ if name[0].islower()]
     classes = [name for name in equinoise.__all__ if name not in functions]
-    return "\n\n".join(f"::: equinoise.{name}" for name in ["optimize", *_but(functions, "optimize"), *classes])
-
-
-def _but(names: list[str], one: str) -> list[str]:
-    return [name for name in names if name != one]
+    first = ["optimize", "synthesize"]
+    rest = [name for name in functions if name not in first]
+    return "\n\n".join(f"::: equinoise.{name}" for name in [*first, *rest, *classes])
 
 
 def command_line() -> str:

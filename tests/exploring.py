@@ -16,7 +16,7 @@ from equinoise.explore.serve import Explorer, open_socket
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 BINS = (21, 51, 401)
-LONG = {"epsilon": 0.05, "bins": 401, "guarantee": "end-to-end"}
+LONG = {"epsilon": 1.0, "bins": 401, "draws": 500, "delta": 1e-6, "scales": "adaptive"}
 """Takes ten seconds at least: something to cancel."""
 
 
@@ -97,9 +97,9 @@ class Visitor:
         assert status == 200, body
         return [json.loads(line) for line in body.splitlines()]
 
-    def result(self, tab="one", guarantee="worst-case", **settings):
-        """The result among them; of the tier that takes no time unless another is named."""
-        settings["guarantee"] = guarantee
+    def result(self, tab="one", promise="differential-privacy", **settings):
+        """The result among them; of the promise that takes no time unless another is named."""
+        settings["promise"] = promise
         messages = self.solve(tab, **settings)
         assert messages[-1]["kind"] == "done", messages[-1]
         return next(message for message in messages if message["kind"] == "result")

@@ -13,10 +13,9 @@ PAIR = ["a", EVIL]
 
 ONE = {"bounds": (0, 100), "bins": 21, "restarts": 1}
 SETTINGS = {
-    "fixed-noise": {"epsilon": 1, "draws": 5, **ONE},
+    "per-instance": {"epsilon": 1, "draws": 5, **ONE},
     "delta": {"epsilon": 1, "delta": 1e-4, **ONE},
-    "end-to-end": {"epsilon": 2, "bounds": (0, 100), "bins": 15, "guarantee": "end-to-end"},
-    "worst-case": {"epsilon": 1, "bounds": (0, 100), "bins": 21, "guarantee": "worst-case", "draws": 3},
+    "differential-privacy": {"epsilon": 1, "bounds": (0, 100), "bins": 21, "draws": 3},
     "two": {"epsilon": 2, "column": PAIR, "bounds": dict.fromkeys(PAIR, (0, 100)), "bins": 9, "restarts": 1},
     "three": {"epsilon": 2, "column": list("abc"), "bounds": dict.fromkeys("abc", (0, 100)), "bins": 6, "restarts": 1},
     "rows": {"epsilon": 4, "column": "a", "unit": "who", "draws": 2, **ONE},
@@ -44,4 +43,5 @@ def make(kind, people):
     data = columns(people) if "column" in settings else people
     if "unit" in settings:  # every third row is a second one of the person before
         data = data.with_columns(who=pl.Series([f"p{i - (i % 3 == 1)}" for i in range(len(people))]))
-    return equinoise.optimize(data, **settings)
+    verb = equinoise.synthesize if kind == "differential-privacy" else equinoise.optimize
+    return verb(data, **settings)

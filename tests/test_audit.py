@@ -18,35 +18,8 @@ def people():
     return np.random.default_rng(4).normal(50, 12, 120).clip(0, 100)
 
 
-def test_costs_of_the_end_to_end_tier_are_those_of_the_measured_loss(people, tmp_path):
-    made = equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, draws=10, guarantee="end-to-end")
-    assert made.tier == "end-to-end"
-    assert [row["worst"] for row in made.costs([1, 10])] == [made.measured.worst, 10 * made.measured.worst]
-    made.save(tmp_path / "e.eq")
-    Mechanism.open(tmp_path / "e.eq").sample(3)
-    found = audit(tmp_path / "e.eq", people, end_to_end=True)
-    assert found.passed
-    assert {group["allowed"] for group in found.totals} == {40.0}
-    assert {group["spent"] for group in found.totals} == {12.0}
-    assert found.end_to_end.worst == made.measured.worst
-    assert made.baseline() == equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, restarts=1).baseline()
-
-
-def test_a_measured_loss_that_is_not_the_one_told_fails_the_audit(people, tmp_path):
-    made = equinoise.optimize(people, epsilon=4, bounds=BOUNDS, bins=21, guarantee="end-to-end")
-    made.save(tmp_path / "e.eq")
-    forge(tmp_path / "e.eq", measured={"worst": made.measured.worst / 2})
-    found = audit(tmp_path / "e.eq", people, end_to_end=True)
-    assert not found.passed
-    assert found.to_json()["promise"] is None
-    for changes in ({"measured": {"worst": 5.0, "target": 4.0}}, {"settings": {"guarantee": "fixed-noise"}}):
-        forge(tmp_path / "e.eq", **changes)
-        with pytest.raises(BadInput, match="damaged"):
-            Mechanism.read(tmp_path / "e.eq")
-
-
 def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(people, tmp_path):
-    made = equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case")
+    made = equinoise.synthesize(people, epsilon=1, bounds=BOUNDS)
     made.save(tmp_path / "w.eq")
     forge(tmp_path / "w.eq", settings={"public_bounds": False})
     with pytest.raises(BadInput, match="damaged"):
@@ -54,18 +27,18 @@ def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(pe
 
 
 def test_a_broken_budget_is_named_and_promises_nothing(run, people):
-    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case", delta=1e-6, draws=10).save("w.eq")
+    equinoise.synthesize(people, epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
     forge("w.eq", budget={"epsilon": 0.01, "delta": 1e-6}, settings={"epsilon": 0.01})
     status, out, _ = run("audit", "w.eq")
     assert status == 1
     assert "cost more than the budget. Nothing is promised" in out
-    assert "differential privacy" not in out
+    assert "Differential privacy" not in out
     assert json.loads(run("audit", "w.eq", "--json")[1])["promise"] is None
 
 
 @pytest.mark.parametrize("rule", [{"factor": 1}, {"factor": 10**400}, {"floors": [1] * 25}])
 def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
-    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, guarantee="worst-case").save("w.eq")
+    equinoise.synthesize(people, epsilon=1, bounds=BOUNDS).save("w.eq")
     forge("w.eq", rule=rule)
     status, out, err = run("audit", "w.eq")
     assert status == 1
@@ -74,16 +47,16 @@ def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
 
 
 def test_one_person_alone_is_infinite_end_to_end(tmp_path):
-    equinoise.optimize([50.0], epsilon=1, bounds=BOUNDS, guarantee="worst-case").save(tmp_path / "w.eq")
+    equinoise.synthesize([50.0], epsilon=1, bounds=BOUNDS).save(tmp_path / "w.eq")
     assert np.isinf(audit(tmp_path / "w.eq", [50.0], end_to_end=True).end_to_end.worst)
     with pytest.raises(BadInput, match="at least one person"):
-        equinoise.optimize(np.array([]), epsilon=1, bounds=BOUNDS, guarantee="worst-case")
+        equinoise.synthesize(np.array([]), epsilon=1, bounds=BOUNDS)
 
 
 def test_what_is_read_is_never_written_over(run, folder):
     (folder / "base.txt").write_text("1\n" * 25)
-    made = ("optimize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--epsilon", 1)
-    status, _, err = run(*made, "--guarantee", "worst-case", "--base", "base.txt", "--out", "base.txt", "--force")
+    made = ("synthesize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--epsilon", 1)
+    status, _, err = run(*made, "--base", "base.txt", "--out", "base.txt", "--force")
     assert status == 2
     assert "is the file being read" in err
     assert (folder / "base.txt").read_text().startswith("1\n")
@@ -134,10 +107,9 @@ def test_an_audit_says_what_it_did_not_check(run, people, folder):
     assert audit("n.eq", "people.csv").checked == ("certificate", "weights", "data")
 
 
-def test_the_worst_case_tier_has_nothing_to_measure_end_to_end(run, people, folder):
+def test_differential_privacy_has_nothing_to_measure_end_to_end(run, people, folder):
     (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
-    kept = {"guarantee": "worst-case", "delta": 1e-6, "draws": 10}
-    equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, **kept).save("w.eq")
+    equinoise.synthesize("people.csv", epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
     assert audit("w.eq").not_checked == ("data",)
     assert audit("w.eq", "people.csv").checked == ("certificate", "budget", "weights", "data")
     assert run("audit", "w.eq", "--data", "people.csv")[1].splitlines()[-1] == "Audit passed."

@@ -171,7 +171,7 @@ def two(folder):
 def test_two_columns_as_json(run, two):
     status, out, err = run("compare", *two, "--json", "--plot", "two.svg")
     assert status == 0
-    assert err == "Left out: monotone-weights. The worst-case tier takes one column: compare each alone to see it.\n"
+    assert err == "Left out: monotone-weights. Monotone weights take one column: compare each alone to see it.\n"
     found = json.loads(out)
     assert (found["column"], found["cells"], found["settings"]["bins"]) == (["a", "b"], 81, 9)
     assert found["settings"]["bounds"] == {"a": [0, 60], "b": [0, 40]}

@@ -280,11 +280,11 @@ def joint(request, people):
     return equinoise.compare(people, column=columns, bounds=limits, epsilons=[1], bins=7, restarts=2, time_limit=1)
 
 
-def test_several_columns_have_every_method_but_the_worst_case_tier(joint):
+def test_several_columns_have_every_method_but_monotone_weights(joint):
     assert joint.methods == [method for method in METHODS if method != "monotone-weights"]
     (left,) = joint.left_out
     assert (left.method, left.epsilon) == ("monotone-weights", None)
-    assert "takes one column" in left.reason
+    assert "take one column" in left.reason
     names = [axis.name for axis in joint.grid.axes]
     found = joint.to_json()
     assert (found["column"], found["cells"], found["people"]) == (names, 7 ** len(names), 80)
@@ -394,6 +394,6 @@ def test_bounds_of_one_of_two_columns_are_not_public(people):
     ],
 )
 def test_refusals_with_several_columns_come_before_anything_is_counted(people, settings, said, monkeypatch):
-    monkeypatch.setattr(comparison, "count_everyone", None)
+    monkeypatch.setattr("equinoise.people.count_players", None)
     with pytest.raises(BadInput, match=said):
         equinoise.compare(people, epsilons=[1], **{"bounds": {"a": (0, 100), "b": (0, 100)}, **settings})

@@ -261,7 +261,7 @@ def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(m
 
 def test_the_table_of_bounds_is_what_comes_out(made):
     text = (ROOT / "docs" / "bounds.md").read_text()
-    strict = equinoise.optimize(players(), column="height", bounds=(150, 240), epsilon=1, guarantee="worst-case")
+    strict = equinoise.synthesize(players(), column="height", bounds=(150, 240), epsilon=1)
     row = next(line for line in text.splitlines() if line.startswith("| 150 to 240 |"))
     shifts = [f"{each.metrics()['wasserstein']:.2f} cm" for each in (made, strict)]
     bins = int((made.histogram > 0).sum())

@@ -178,7 +178,7 @@ def test_the_whole_way_through_the_command_line(kind, run, folder):
             assert status == 0, (command, err)
             who = "each person" if command[0] == "sample" else f"each of the {made.total_people} people"
             said = " ".join((out + err).split())
-            assert f"Fixed-noise tier: for {who} in this dataset" in said
+            assert f"Per-instance: for {who} in this dataset" in said
             assert ("all rows of that one person removed" in said) == (kind in people.SEVERAL_ROWS)
     columns = 2 if kind in people.SEVERAL_COLUMNS else 1
     assert run("sample", "m.eq", "-n", 3, "--out", "rows.csv")[0] == 0
@@ -242,7 +242,7 @@ def test_a_report_through_the_command_line(kind, asked, run, folder):
         status, _, err = run("report", "m.eq", "--out", "page.html", *more, "--force")
         assert status == 0, err
         text = (folder / "page.html").read_text()
-        assert ("Fixed-noise tier: for each person" in text) == bool(more)
+        assert ("Per-instance: for each person" in text) == bool(more)
         assert "all rows of that one person" in text or kind not in people.SEVERAL_ROWS
 
 
@@ -277,14 +277,9 @@ SETTINGS = [
     {"delta": 1e-6, "draws": 5},
     {"utility": "tv"},
     {"scales": "adaptive"},
-    {"guarantee": "end-to-end", "restarts": None},
-    {"guarantee": "worst-case", "restarts": None},
-    {"guarantee": "worst-case", "restarts": None, "unit_rows": "one"},
-    {"guarantee": "end-to-end", "restarts": None, "unit_rows": "one"},
     {"column": ["a", "b"], "bounds": people.BOUNDS},
     {"column": ["a", "b"], "bounds": people.BOUNDS, "per_axis": True},
     {"column": ["a", "b"], "bounds": people.BOUNDS, "utility": "wasserstein"},
-    {"column": ["a", "b"], "bounds": people.BOUNDS, "guarantee": "worst-case", "restarts": None},
     {"per_axis": True},
     {"unit": "b", "column": "b"},
 ]

@@ -88,7 +88,7 @@ def test_long_work_is_not_taken_for_a_slow_request(tmp_path, monkeypatch):
     with exploring(tmp_path) as explorer:
         owner = Visitor(explorer)
         assert owner.enter() == 200
-        assert owner.result(guarantee="fixed-noise", epsilon=1.0)
+        assert owner.result(promise="per-instance", epsilon=1.0)
 
 
 def test_nobody_can_say_that_they_are_somebody_else(tmp_path, monkeypatch):

@@ -53,6 +53,11 @@ def test_a_column_that_names_people_several_times_is_pointed_out(tmp_path):
     assert "300 rows have only 100 different values" in said
 
 
+def made(data, *, promise="per-instance", **settings):
+    """What the command of a promise makes."""
+    return (equinoise.optimize if promise == "per-instance" else equinoise.synthesize)(data, **settings)
+
+
 def without_seconds(mechanism):
     found = mechanism.to_json()
     return {**found, "solver": {name: value for name, value in found["solver"].items() if name != "seconds"}}
@@ -67,16 +72,15 @@ def without_seconds(mechanism):
         {"epsilon": 0.5, "draws": 40},
         {"epsilon": 1.0, "bins": 21, "draws": 3, "delta": 1e-6},
         {"epsilon": 1.0, "delta": 1e-4},
-        {"epsilon": 0.5, "guarantee": "worst-case"},
-        {"epsilon": 1.0, "guarantee": "worst-case", "draws": 500, "delta": 1e-6},
-        {"epsilon": 2.0, "bins": 21, "guarantee": "end-to-end"},
+        {"epsilon": 0.5, "promise": "differential-privacy"},
+        {"epsilon": 1.0, "promise": "differential-privacy", "draws": 500, "delta": 1e-6},
     ],
     ids=str,
 )
-def test_the_mechanism_is_the_one_that_optimize_makes(asked):
+def test_the_mechanism_is_the_one_that_the_command_makes(asked):
     asked = {"bins": 51, **asked}
     ours = make(count(), Asked.from_json(asked))
-    theirs = equinoise.optimize(PEOPLE, column="pay", bounds=(0, 100), **asked)
+    theirs = made(PEOPLE, column="pay", bounds=(0, 100), **asked)
     assert without_seconds(ours) == without_seconds(theirs)
     assert ours.promise == theirs.promise
 
@@ -93,19 +97,29 @@ def test_the_mechanism_is_the_one_that_optimize_makes(asked):
         {"epsilon": 1.0, "draws": 1.5},
         {"epsilon": 1.0, "delta": 1.0},
         {"epsilon": 1.0, "scales": "many"},
-        {"epsilon": 1.0, "guarantee": "always"},
-        {"epsilon": 1.0, "guarantee": "worst-case", "scales": "paper"},
-        {"epsilon": 1.0, "guarantee": "worst-case", "delta": 1e-6},
-        {"epsilon": 1e-8, "guarantee": "worst-case", "draws": 10**6, "delta": 1e-9},
+        {"epsilon": 1.0, "promise": "differential-privacy", "delta": 1e-6},
+        {"epsilon": 1e-8, "promise": "differential-privacy", "draws": 10**6, "delta": 1e-9},
     ],
     ids=str,
 )
 def test_refusals_are_those_of_optimize_word_for_word(asked):
     with pytest.raises(EquinoiseError) as theirs:
-        equinoise.optimize(PEOPLE, column="pay", bounds=(0, 100), bins=51, **asked)
+        made(PEOPLE, column="pay", bounds=(0, 100), bins=51, **asked)
     with pytest.raises(type(theirs.value)) as ours:
         make(count(), Asked.from_json({"bins": 51, **asked}))
     assert str(ours.value) == str(theirs.value)
+
+
+@pytest.mark.parametrize(
+    ("asked", "sentence"),
+    [
+        ({"promise": "always"}, "'promise' parameter must be 'per-instance' or 'differential-privacy'"),
+        ({"promise": "differential-privacy", "scales": "paper"}, "'scales' parameter must be left out"),
+    ],
+)
+def test_what_no_command_takes_is_refused(asked, sentence):
+    with pytest.raises(BadInput, match=sentence):
+        make(count(), Asked.from_json({"epsilon": 1.0, "bins": 51, **asked}))
 
 
 @pytest.mark.parametrize("bins", [52, 0, 51.0, "51", True, None, [51]])
@@ -120,7 +134,7 @@ def test_bins_that_were_not_counted_are_refused(bins):
         ({}, "no epsilon"),
         ({"epsilon": 1, "solver": "optimal"}, "no setting 'solver'"),
         ({"epsilon": 1, "scales": ["wide"]}, "'scales' parameter must be a word"),
-        ({"epsilon": 1, "guarantee": 3}, "'guarantee' parameter must be a word"),
+        ({"epsilon": 1, "promise": 3}, "'promise' parameter must be a word"),
     ],
 )
 def test_what_is_no_setting_is_refused(asked, sentence):
@@ -128,13 +142,13 @@ def test_what_is_no_setting_is_refused(asked, sentence):
         Asked.from_json(asked)
 
 
-def test_bounds_read_off_the_data_are_told_and_refused_by_the_stronger_tiers():
+def test_bounds_read_off_the_data_are_told_and_refused_with_differential_privacy():
     counted = count(bounds=None)
     assert "read off the data" in counted.warnings[0]
     assert counted.public == frozenset()
     assert "not private" in make(counted, Asked(1.0, bins=51)).promise
     with pytest.raises(BadInput, match="needs --bounds"):
-        make(counted, Asked(1.0, bins=51, guarantee="worst-case"))
+        make(counted, Asked(1.0, bins=51, promise="differential-privacy"))
 
 
 @pytest.mark.parametrize(
@@ -159,9 +173,9 @@ def test_nobody_is_refused():
         count_columns(np.array([np.nan, np.nan]), column="pay", bounds=(0, 1), missing="drop")
 
 
-def test_one_person_has_the_worst_case_tier_only():
+def test_one_person_has_differential_privacy_only():
     counted = count_columns(np.array([3.0]), column="pay", bounds=(0, 10), bins=BINS)
-    assert make(counted, Asked(1.0, bins=51, guarantee="worst-case")).total_people == 1
+    assert make(counted, Asked(1.0, bins=51, promise="differential-privacy")).total_people == 1
     with pytest.raises(BadInput, match="at least two people are needed"):
         make(counted, Asked(1.0, bins=51))
 
@@ -231,8 +245,7 @@ def test_columns_that_were_not_counted_are_refused(columns):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"guarantee": "worst-case"},
-        {"guarantee": "end-to-end"},
+        {"promise": "differential-privacy"},
         {"epsilon": 1e-5},
         {"draws": 2, "delta": 1e-6, "epsilon": 1e-4},
     ],
@@ -243,7 +256,7 @@ def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked
     asked = {"epsilon": 1.0, "bins": 9, **asked}
     limits = {"pay": (0, 100), "tall": (0, 200)}
     with pytest.raises(EquinoiseError) as theirs:
-        equinoise.optimize(data, column=["pay", "tall"], bounds=limits, **asked)
+        made(data, column=["pay", "tall"], bounds=limits, **asked)
     with pytest.raises(type(theirs.value)) as ours:
         make(counted, Asked.from_json(asked))
     assert str(ours.value) == str(theirs.value)

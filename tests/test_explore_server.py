@@ -65,7 +65,7 @@ def test_a_result_has_all_that_the_page_shows(visitor):
     names = [message["figure"]["name"] for message in found if message["kind"] == "figure"]
     assert names == ["distribution", "noise", "losses", "cost", "cost"]
     result = next(message for message in found if message["kind"] == "result")
-    assert result["promise"].startswith("Fixed-noise tier: for each of the 300 people")
+    assert result["promise"].startswith("Per-instance: for each of the 300 people")
     assert "--epsilon 1 --bins 51" in result["command"]
 
 
@@ -160,7 +160,7 @@ def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypa
 
 def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
     monkeypatch.setattr(tabs, "MOST_REPORTS", 2)
-    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
     assert visitor.save(number, "asked-for-often.eq")[0] == "saved"
     begun = [visitor.connect("GET", "/report/asked-for-often.eq") for _ in range(5)]
     answers = [connection.getresponse() for connection in begun]
@@ -248,7 +248,7 @@ def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
 
 
 def test_the_report_of_a_saved_mechanism(visitor):
-    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
     assert visitor.save(number, "told.eq")[0] == "saved"
     status, headers, body = visitor.ask("GET", "/report/told.eq", headers={"Accept": "text/html"})
     assert status == 200
@@ -270,7 +270,7 @@ def test_no_report_of_anything_else(visitor, folder_of, name):
 
 
 def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
-    number = visitor.result(epsilon=0.7, guarantee="fixed-noise")["number"]
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
     assert visitor.save(number, "slow.eq")[0] == "saved"
     before = set(multiprocessing.active_children())
     connection = visitor.connect("GET", "/report/slow.eq")
@@ -296,6 +296,6 @@ def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
         status, _, body = guest.ask("GET", "/report/two.eq", headers={"Accept": "text/html"})
         assert status == 200
         assert "Private draws of &#39;pay&#39; and &#39;tall&#39;" in body.decode()
-        refused = guest.solve(epsilon=2.0, bins=9, columns=[0, 1], guarantee="worst-case")[-1]
-        assert refused["sentence"].startswith("The 'guarantee' parameter must be 'fixed-noise' with several columns")
-        assert guest.solve(epsilon=2.0, bins=9, columns=[0], guarantee="worst-case")[-1]["kind"] == "done"
+        refused = guest.solve(epsilon=2.0, bins=9, columns=[0, 1], promise="differential-privacy")[-1]
+        assert refused["sentence"].startswith("The 'column' parameter must be one column")
+        assert guest.solve(epsilon=2.0, bins=9, columns=[0], promise="differential-privacy")[-1]["kind"] == "done"

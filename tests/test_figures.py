@@ -32,8 +32,8 @@ def mechanisms():
 def test_every_figure_of_every_kind(mechanisms, kind, name):
     notes = []
     figure = make_figure(name, mechanisms[kind], notes.append)
-    if (kind, name) == ("worst-case", "convergence"):
-        assert "plays no game" in figure
+    if (kind, name) == ("differential-privacy", "convergence"):
+        assert "No game is played" in figure
         return
     assert figure.name == name
     assert notes
@@ -48,7 +48,7 @@ def test_every_figure_of_every_kind(mechanisms, kind, name):
 
 
 def test_playing_again_ends_where_the_saved_run_did(mechanisms):
-    for kind in ("fixed-noise", "two", "three", "end-to-end"):
+    for kind in ("per-instance", "two", "three"):
         m = mechanisms[kind]
         figure = make_figure("convergence", m)
         assert "It ended at the saved profile, exactly" in figure.caption
@@ -61,7 +61,7 @@ def test_a_game_for_another_utility_says_so():
     assert "a small tv, not for a small KL" in make_figure("convergence", m).caption
 
 
-@pytest.mark.parametrize("kind", ["fixed-noise", "two", "three"])
+@pytest.mark.parametrize("kind", ["per-instance", "two", "three"])
 def test_convergence_has_no_round_before_the_first(mechanisms, kind):
     """On a joint grid progress also says what comes next, which is no round: a logarithmic axis has no zero."""
     rounds = [row[1] for row in make_figure("convergence", mechanisms[kind]).rows]
@@ -76,13 +76,13 @@ def test_a_profile_found_otherwise_is_told_apart():
 
 
 def test_other_epsilons_are_solved_as_optimize_would(mechanisms):
-    rows = make_figure("epsilons", mechanisms["fixed-noise"]).rows
+    rows = make_figure("epsilons", mechanisms["per-instance"]).rows
     found = {(epsilon, method.split(",")[0]): kl for epsilon, method, kl in rows}
     direct = equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, restarts=1)
     assert found[2.0, "best response"] == pytest.approx(direct.metrics()["kl"])
     assert found[2.0, "Laplace mechanism"] == pytest.approx(direct.baseline()["kl"])
-    rows = make_figure("epsilons", mechanisms["worst-case"]).rows
-    direct = equinoise.optimize(PEOPLE, epsilon=4, bounds=(0, 100), bins=21, guarantee="worst-case")
+    rows = make_figure("epsilons", mechanisms["differential-privacy"]).rows
+    direct = equinoise.synthesize(PEOPLE, epsilon=4, bounds=(0, 100), bins=21)
     assert [kl for epsilon, method, kl in rows if (epsilon, method[:8]) == (4.0, "the publ")] == [
         direct.metrics()["kl"]
     ]
@@ -97,7 +97,7 @@ def test_an_epsilon_that_leaves_someone_out_is_left_out():
 
 
 def test_distributions_are_the_mechanisms(mechanisms):
-    m = mechanisms["fixed-noise"]
+    m = mechanisms["per-instance"]
     figure = make_figure("distribution", m)
     shares = np.array([row[2:] for row in figure.rows])
     rows = baselines.laplace_rows(m.grid.axis, 1.0)
@@ -128,7 +128,7 @@ def test_two_columns_are_maps_of_all_that_is_there(mechanisms):
 
 
 def test_noise_is_the_rows_own_spread(mechanisms):
-    m = mechanisms["fixed-noise"]
+    m = mechanisms["per-instance"]
     x = m.grid.axis.midpoints()
     by_hand = [
         math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
@@ -220,9 +220,8 @@ def test_legends_are_above_where_no_side_can_cut_them_off(mechanisms, kind, name
     assert {legend["orient"] for legend in legends(spec)} <= {"top"}
 
 
-@pytest.mark.parametrize("kind", ["worst-case", "end-to-end"])
-def test_costs_that_agree_are_all_seen(mechanisms, kind):
-    figure = make_figure("cost", mechanisms[kind])
+def test_costs_that_agree_are_all_seen(mechanisms):
+    figure = make_figure("cost", mechanisms["differential-privacy"])
     drawn = ElementTree.fromstring(figure.picture(".svg"))
     label, points = "aria-label", {}
     for element in drawn.iter("{http://www.w3.org/2000/svg}path"):
@@ -259,7 +258,7 @@ def test_a_long_name_is_cut_beside_an_axis_and_whole_above():
 
 
 def test_one_run_ends_at_one_distance(mechanisms):
-    figure = make_figure("convergence", mechanisms["fixed-noise"])
+    figure = make_figure("convergence", mechanisms["per-instance"])
     assert "1 run; those that protect everyone end at a KL of " in figure.words
 
 
@@ -269,10 +268,10 @@ def test_in_a_notebook(mechanisms):
         assert "The certificate holds." in shown
         assert "<img" not in shown
         assert "as secret as the data" in shown
-        assert repr(m) == f"<{m.tier} mechanism for {m.grid.name} at epsilon {m.target:g}>"
+        assert repr(m) == f"<{m.tier} mechanism for {m.grid.name} at epsilon {m.epsilon:g}>"
         assert repr(m) == str(m)
     for name in ("distribution", "noise", "losses", "cost"):
-        assert getattr(mechanisms["fixed-noise"], f"plot_{name}")().to_dict()["description"]
+        assert getattr(mechanisms["per-instance"], f"plot_{name}")().to_dict()["description"]
 
 
 def test_a_solution_shows_itself_even_if_it_protects_nobody():

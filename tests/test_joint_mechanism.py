@@ -133,8 +133,6 @@ def test_three_columns_and_scales_of_ones_own(people):
         ({"bounds": (0, 1)}, "must be a dict"),
         ({"bounds": {**BOUNDS, "z": (0, 1)}}, "column 'z'"),
         ({"bins": 3000}, "9,000,000 cells .* at most 2,048 bins"),
-        ({"guarantee": "worst-case", "restarts": None}, "'fixed-noise' with several columns"),
-        ({"guarantee": "end-to-end", "restarts": None}, "'fixed-noise' with several columns"),
         ({"utility": "close"}, "utility"),
         ({"scales": "adaptive", "per_axis": True}, "daptive scales"),
         ({"scales": [1, 2]}, "a list for every column"),

@@ -233,9 +233,9 @@ def with_weights(text, packed):
         (lambda text: text + "2 2026-01-01T00:00:00+00:00 5 " + "0" * 64 + "\n", "ledger of releases has been changed"),
         (lambda text: text.replace("\n1 ", "\n2 "), "ledger of releases has been changed"),
         (lambda text: text.replace("\n1 ", "\n01 "), "ledger of releases has been changed"),
-        (lambda text: text.replace("equinoise 3", "equinoise 4", 1), "format 4; .* Upgrade"),
-        (lambda text: text.replace("equinoise 3", "equinoise 2", 1), "format 2; .* Make the mechanism again"),
-        (lambda text: text.replace("equinoise 3 ", "equinoise 3 ../../", 1), "first line"),
+        (lambda text: text.replace("equinoise 4", "equinoise 5", 1), "format 5; .* Upgrade"),
+        (lambda text: text.replace("equinoise 4", "equinoise 2", 1), "format 2; .* Make the mechanism again"),
+        (lambda text: text.replace("equinoise 4 ", "equinoise 4 ../../", 1), "first line"),
         (lambda text: text.replace("equinoise", "equinoises", 1), "not saved by Equinoise"),
         (lambda text: "SQLite format 3\0" + text, "format 1"),
     ],
@@ -347,7 +347,7 @@ def test_no_such_file_and_a_folder(tmp_path):
 
 @pytest.mark.parametrize("draws", ["3", 3, [], [0], [1.5], [2.0], [True], ["3"], [10**10]])
 def test_numbers_of_draws_that_have_no_cost(made, people, draws):
-    worst = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, guarantee="worst-case")
+    worst = equinoise.synthesize(people, epsilon=1, bounds=(0, 100), bins=41)
     for mechanism in (made, worst):
         with pytest.raises(BadInput, match="'draws' parameter must be"):
             mechanism.costs(draws)

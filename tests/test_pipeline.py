@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import equinoise
-from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline
+from equinoise import BadInput, NotPublicWarning, PromiseNotMet, grid, pipeline, synthesis
 from equinoise.procedure import Procedure
 
 
@@ -17,7 +17,7 @@ def test_public_names_are_exactly_these():
         "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
         "FixedNoise", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet",
         "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "WorstCase",
-        "best_response", "certify", "compare", "optimize", "write_losses",
+        "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name
@@ -26,7 +26,7 @@ def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) <= set(dir(equinoise))
 
 
-@pytest.mark.parametrize("module", [grid, pipeline])
+@pytest.mark.parametrize("module", [grid, pipeline, synthesis])
 def test_examples_in_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0
@@ -99,9 +99,8 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": "04"}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "There are bounds for column 'pay'"),
         *(
-            ([5.0, 6.0], {"bounds": bounds, "guarantee": tier}, "'bounds' parameter")
+            ([5.0, 6.0], {"bounds": bounds}, "'bounds' parameter")
             for bounds in ({}, {"value": None})  # bounds of the data must not pass for public ones
-            for tier in ("fixed-noise", "end-to-end", "worst-case")
         ),
         ([5.0, 6.0], {"bounds": (0, 10), "draws": 0}, "'draws' parameter"),
         ([5.0, 6.0], {"bounds": (0, 10), "percentile": "x"}, "'percentile' parameter"),

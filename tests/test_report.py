@@ -82,7 +82,7 @@ def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
     assert made.promise in seen.text
     assert "The certificate holds: it was checked again on 2026-05-04 at 12:30 UTC." in seen.text
     assert PRIVATE_BAND in seen.text
-    drawn = EVERYTHING if kind != "worst-case" else EVERYTHING[:-1]
+    drawn = EVERYTHING if kind != "differential-privacy" else EVERYTHING[:-1]
     figures = [attributes["aria-label"] for attributes in seen.all("div") if attributes.get("role") == "img"]
     assert len(figures) == len(drawn)
     assert all(label.endswith(".") for label in figures)
@@ -91,11 +91,11 @@ def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
         assert words in seen.text
     assert f"{made.metrics()['kl']:.4g}" in seen.text
     assert f"{made.baseline()['kl']:.4g}" in seen.text
-    assert ("This tier plays no game" in seen.text) == (kind == "worst-case")
-    assert ("--end-to-end" in seen.text) == (kind != "worst-case")
+    assert ("No game is played here" in seen.text) == (kind == "differential-privacy")
+    assert ("--end-to-end" in seen.text) == (kind != "differential-privacy")
 
 
-@pytest.mark.parametrize("kind", ["fixed-noise", "two"])
+@pytest.mark.parametrize("kind", ["per-instance", "two"])
 def test_a_page_holds_everything_once_and_reaches_for_nothing(kind):
     page = page_of(kind)
     assert page.count(javascript()) == 1
@@ -137,7 +137,7 @@ def test_no_letter_of_a_name_hides_or_turns_what_follows(tmp_path):
 
 
 def test_a_page_can_be_read_without_seeing():
-    seen = Seen(page_of("fixed-noise"))
+    seen = Seen(page_of("per-instance"))
     assert seen.all("html") == [{"lang": "en"}]
     assert len(seen.all("h1")) == 1
     assert all(attributes.get("scope") in {"col", "row"} for attributes in seen.all("th"))
@@ -150,7 +150,7 @@ def test_a_page_can_be_read_without_seeing():
 
 
 def test_the_band_and_both_looks_are_in_the_style():
-    page = page_of("fixed-noise")
+    page = page_of("per-instance")
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
     for colour in re.findall(r"\.band\.\w+ \{ background: (#\w{6})", page):
@@ -215,8 +215,8 @@ def test_where_the_bounds_were_read_off_the_data_nothing_more_is_measured(tmp_pa
 
 
 def test_private_pages_do_differ(tmp_path):
-    write_report(make("fixed-noise", PEOPLE[1:]), tmp_path / "other.html", now=NOW)
-    assert (tmp_path / "other.html").read_text() != page_of("fixed-noise")
+    write_report(make("per-instance", PEOPLE[1:]), tmp_path / "other.html", now=NOW)
+    assert (tmp_path / "other.html").read_text() != page_of("per-instance")
 
 
 def test_a_public_page_with_nothing_to_draw_carries_no_library(tmp_path):
@@ -238,7 +238,7 @@ def test_the_command_on_the_page_makes_the_same_mechanism(run, folder):
 
 
 def test_what_the_command_cannot_say_is_said():
-    made = equinoise.optimize(PEOPLE, epsilon=2, guarantee="worst-case", bounds=(0, 100), bins=21, base=[1.0] * 5)
+    made = equinoise.synthesize(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, base=[1.0] * 5)
     assert "--base BASE" in command(made)
     both = equinoise.optimize(
         make_frame(), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=11, restarts=1,
@@ -308,7 +308,7 @@ def test_a_page_is_never_written_over_its_mechanism(tmp_path):
 
 
 def test_nothing_is_reported_of_a_mechanism_that_fails_its_audit(tmp_path):
-    good = mechanism("fixed-noise")
+    good = mechanism("per-instance")
     (weights,) = good.factors
     flat = np.zeros_like(weights)
     flat[:, :] = weights.sum(axis=1, keepdims=True) // weights.shape[1]
@@ -321,6 +321,6 @@ def test_nothing_is_reported_of_a_mechanism_that_fails_its_audit(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_in_the_worst_case_tier_there_is_no_convergence_to_draw(tmp_path):
-    with pytest.raises(BadInput, match="plays no game"):
-        write_figure(mechanism("worst-case"), "convergence", tmp_path / "a.png")
+def test_with_differential_privacy_there_is_no_convergence_to_draw(tmp_path):
+    with pytest.raises(BadInput, match="No game is played"):
+        write_figure(mechanism("differential-privacy"), "convergence", tmp_path / "a.png")

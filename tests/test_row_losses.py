@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equinoise
-from equinoise import BadInput, Mechanism, fields, optimize, row_losses, write_losses
+from equinoise import BadInput, Mechanism, fields, optimize, row_losses, synthesize, write_losses
 from equinoise.fixed_noise import FixedNoise
 from equinoise.grid import Axis, Grid
 from equinoise.loss_groups import Groups, Queues
@@ -168,19 +168,17 @@ def test_several_columns_have_a_scale_each(tmp_path):
         assert len(found.to_json()["hardest"][0]["scale"]) == len(found.to_json()["hardest"][0]["from"]) == 2
 
 
-@pytest.mark.parametrize("guarantee", ["end-to-end", "worst-case"])
-def test_other_tiers(tmp_path, guarantee):
-    made = optimize(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15, guarantee=guarantee)
+def test_with_differential_privacy_nobody_has_a_scale(tmp_path):
+    made = synthesize(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
     found = write_losses(made, frame(), tmp_path / "a.csv")
-    names = ("loss",) if guarantee == "worst-case" else ("loss", "scale")
-    assert found.columns == names
-    assert pl.read_csv(tmp_path / "a.csv").columns == ["id", "pay", "name", *names]
-    assert written(tmp_path / "a.csv", names) == plain(made, zip(PAY, strict=True))
-    assert (found.to_json()["hardest"][0]["scale"] is None) == (guarantee == "worst-case")
+    assert found.columns == ("loss",)
+    assert pl.read_csv(tmp_path / "a.csv").columns == ["id", "pay", "name", "loss"]
+    assert written(tmp_path / "a.csv", ("loss",)) == plain(made, zip(PAY, strict=True))
+    assert found.to_json()["hardest"][0]["scale"] is None
 
 
 def test_one_person_alone_has_no_bound_on_their_loss(tmp_path):
-    made = optimize([5.0], bounds=(0, 10), epsilon=1, bins=5, guarantee="worst-case")
+    made = synthesize([5.0], bounds=(0, 10), epsilon=1, bins=5)
     assert write_losses(made, [5.0], tmp_path / "a.csv").to_json()["worst_loss"] == np.inf
     assert (tmp_path / "a.csv").read_text() == "value,loss\n5.0,inf\n"
 

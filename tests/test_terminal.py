@@ -33,6 +33,7 @@ COMMANDS = [
     "reproduce",
     "sample",
     "show",
+    "synthesize",
 ]
 
 
@@ -84,7 +85,6 @@ def test_every_command_of_the_three_steps_exists_and_takes_these_options(run, fo
     [
         (["equinoise", ""], COMMANDS),
         (["equinoise", "re"], ["report", "reproduce"]),
-        (["equinoise", "optimize", "--guarantee", "w"], ["worst-case"]),
         (["equinoise", "optimize", "--noise", "g"], ["gaussian", "geometric"]),
         (["equinoise", "report", "--figure", "lo"], ["losses"]),
         (["equinoise", "sample", "--fo"], ["--force"]),
@@ -111,14 +111,12 @@ def test_names_that_are_completed_are_names_that_are_taken():
     from equinoise.cli import cli
     from equinoise.figures import FIGURES
     from equinoise.noise import FAMILIES
-    from equinoise.pipeline import TIERS
 
     def offered(command, option):
         parameter = next(each for each in cli.commands[command].params if option in each.opts)
         return [item.value for item in parameter.shell_complete(None, "")]
 
     assert offered("optimize", "--noise") == list(FAMILIES)
-    assert offered("optimize", "--guarantee") == list(TIERS)
     assert offered("report", "--figure") == list(FIGURES)
 
 
@@ -375,7 +373,7 @@ def test_solvers_tell_how_much_of_their_work_is_done():
     assert all(0 <= left <= 5 for left in limits)
     assert limits == sorted(limits, reverse=True)
     heard.clear()
-    equinoise.optimize(people, **settings(guarantee="end-to-end", epsilon=4))
+    equinoise.optimize(people, **settings(restarts=1)).end_to_end(heard.append)
     measured = [state.done for state in heard if "Without a person" in state.note]
     many = len(np.unique(np.floor((people + 161) / 422 * 21)))
     assert measured[0] == 0

@@ -124,9 +124,16 @@ def test_one_row_each_is_the_ordinary_game(panel):
     assert united.promise != plain.promise  # it names the unit all the same
 
 
-@pytest.mark.parametrize("more", [{}, {"guarantee": "worst-case"}, {"solver": "genetic", "generations": 2}])
-def test_the_middle_row_of_everyone(panel, more):
-    made = equinoise.optimize(panel, unit="nr", unit_rows="one", **PANEL, **more)
+@pytest.mark.parametrize(
+    ("verb", "more"),
+    [
+        (equinoise.optimize, {}),
+        (equinoise.optimize, {"solver": "genetic", "generations": 2}),
+        (equinoise.synthesize, {}),
+    ],
+)
+def test_the_middle_row_of_everyone(panel, verb, more):
+    made = verb(panel, unit="nr", unit_rows="one", **PANEL, **more)
     middle = [sorted(made.grid.axis.cell_of(v) for v in years["lwage"])[3] for _, years in panel.group_by("nr")]
     assert made.histogram.tolist() == np.bincount(middle, minlength=101).tolist()
     assert "only the middle one is used" in made.promise
@@ -186,8 +193,6 @@ def test_what_people_with_several_rows_can_have(panel, more):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"guarantee": "end-to-end"}, "'one' in the end-to-end tier"),
-        ({"guarantee": "worst-case"}, "'one' in the worst-case tier"),
         ({"unit": "name"}, "has no column 'name'"),
         ({"unit": "lwage"}, "both the unit and what is counted"),
         ({"unit": 3}, "the name of a column"),
@@ -198,6 +203,11 @@ def test_what_people_with_several_rows_can_have(panel, more):
 def test_what_people_with_several_rows_cannot_have(panel, settings, said):
     with pytest.raises(equinoise.BadInput, match=said):
         equinoise.optimize(panel, **{**PANEL, "unit": "nr", **settings})
+
+
+def test_with_differential_privacy_one_row_of_a_person_counts(panel):
+    with pytest.raises(equinoise.BadInput, match="'one' with differential privacy"):
+        equinoise.synthesize(panel, unit="nr", **PANEL)
 
 
 def test_truth_values_and_dates_are_no_names():

@@ -4,6 +4,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 from conftest import seeded_bytes
 from hypothesis import example, given, settings
@@ -23,7 +24,7 @@ BOUNDS = (163, 226)
 
 
 def tier(people, epsilon=1.0, **settings):
-    return equinoise.optimize(people, epsilon=epsilon, bounds=BOUNDS, guarantee="worst-case", **settings)
+    return equinoise.synthesize(people, epsilon=epsilon, bounds=BOUNDS, **settings)
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.006), (0.3, 0.0035), (1, 0.002), (2, 0.0015)])
@@ -132,21 +133,23 @@ def test_a_rule_that_may_be_from_the_data_is_refused_however_safe_it_looks(heigh
     ("settings", "said"),
     [
         ({"bounds": None}, "needs --bounds"),
-        ({"renyi": 2}, "'renyi' parameter must be left out"),
-        ({"noise": "gaussian"}, "'noise' parameter must be left out"),
-        ({"solver": "optimal"}, "'solver' parameter must be left out"),
-        ({"restarts": 2}, "'restarts' parameter must be left out"),
+        ({"bounds": {}}, "'bounds' parameter must be"),
+        ({"bounds": {"value": None}}, "'bounds' parameter must be"),
+        ({"draws": 0}, "'draws' parameter must be"),
         ({"delta": 1e-6}, "'delta' parameter must be 0"),
         ({"epsilon": 1e-5}, "at least 0.0001"),
         ({"base": [1, 2, 3]}, "3 numbers, but 24 cells|3 numbers, but 25 cells"),
-        ({"guarantee": "fixed-noise", "base": [1]}, "'base' parameter must be left out"),
-        ({"guarantee": "best"}, "'guarantee' parameter must be"),
     ],
 )
-def test_what_the_tier_has_no_use_for_is_refused(heights, settings, said):
-    asked = {"epsilon": 1, "bounds": BOUNDS, "guarantee": "worst-case", **settings}
+def test_what_cannot_be_promised_is_refused(heights, settings, said):
     with pytest.raises(BadInput, match=said):
-        equinoise.optimize(heights, **asked)
+        equinoise.synthesize(heights, **{"epsilon": 1, "bounds": BOUNDS, **settings})
+
+
+def test_several_columns_are_refused_before_they_are_counted(heights):
+    two = pl.DataFrame({"a": heights, "b": heights + 1000})  # the second is not within its bounds
+    with pytest.raises(BadInput, match="'column' parameter must be one column"):
+        equinoise.synthesize(two, epsilon=1, column=["a", "b"], bounds={"a": BOUNDS, "b": BOUNDS})
 
 
 def test_more_draws_than_any_epsilon_allows_say_how_many_are_possible(heights):
@@ -224,18 +227,18 @@ def test_the_decimal_check_is_the_formula():
 
 
 def test_through_the_command_line(run, folder):
-    made = ("optimize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--guarantee", "worst-case")
+    made = ("synthesize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100)
     status, out, err = run(*made, "--epsilon", 1, "--delta", "1e-6", "--draws", 20, "--out", "w.eq", "--json")
     assert (status, err) == (0, "")
     found = json.loads(out)
-    assert found["tier"] == "worst-case"
+    assert found["tier"] == "differential-privacy"
     assert found["certificate"]["holds"]
     assert found["protected"] == found["people"] == 300
     for command in (("show", "w.eq"), ("cost", "w.eq"), ("audit", "w.eq", "--data", "pay.csv"), ("sample", "w.eq")):
         for form in ((), ("--json",)):
             status, out, err = run(*command, *form)
             assert status == 0, (command, err)
-            assert "Worst-case tier: for every dataset" in out + err
+            assert "Differential privacy: for every dataset" in out + err
     cells = len(json.loads(run("show", "w.eq", "--json")[1])["counts"])
     (folder / "base.csv").write_text("share\n" + "\n".join(["1"] * cells) + "\n")
     assert run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "b.eq")[0] == 0
@@ -260,9 +263,7 @@ def test_through_the_command_line(run, folder):
 def test_every_draw_is_within_the_bounds(low, width, bins, percentile, shares):
     high = low + width
     people = np.clip([low + share * width for share in shares], low, high)
-    made = equinoise.optimize(
-        people, epsilon=1, bounds=(low, high), bins=bins, percentile=percentile, guarantee="worst-case", draws=100
-    )
+    made = equinoise.synthesize(people, epsilon=1, bounds=(low, high), bins=bins, percentile=percentile, draws=100)
     possible = made.released_values[made.output > 0]
     assert ((low <= possible) & (possible <= high)).all()
     assert (np.diff(made.released_values) > 0).all()
@@ -272,8 +273,8 @@ def test_every_draw_is_within_the_bounds(low, width, bins, percentile, shares):
 def test_draws_at_the_bounds_wherever_they_are_told(run, folder):
     """163 and 226 lie in the outer halves of their cells: midpoints would be 162.92 and 226.08."""
     (folder / "heights.csv").write_text("height\n" + "163\n226\n" * 200)
-    asked = ("--bounds", "height", 163, 226, "--bins", 101, "--guarantee", "worst-case", "--epsilon", 5, "--draws", 999)
-    assert run("optimize", "heights.csv", *asked, "--out", "w.eq")[0] == 0
+    asked = ("--bounds", "height", 163, 226, "--bins", 101, "--epsilon", 5, "--draws", 999)
+    assert run("synthesize", "heights.csv", *asked, "--out", "w.eq")[0] == 0
     rows = json.loads(run("sample", "w.eq", "-n", 400, "--json")[1])["rows"]
     lines = run("sample", "w.eq", "-n", 400)[1].splitlines()[1:]
     made = Mechanism.open("w.eq")

@@ -1,7 +1,8 @@
 """Certified private draws from a column of numbers, with each person's own noise chosen by a game.
 
-The one call most people need is :func:`optimize`; the rest are the rooms behind it. Names load on first use,
-so that importing the package (and the command line's ``--help``) costs nothing.
+Two calls make a mechanism: :func:`optimize` plays the game, :func:`synthesize` is differential privacy without one.
+Everything else supports them. Names load on first use, so that importing the package (and the command line's
+``--help``) costs nothing.
 """
 
 TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before the command line begins is Python's
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from equinoise.row_losses import write_losses as write_losses
     from equinoise.solvers import Solution as Solution
     from equinoise.solvers.best_response import best_response as best_response
+    from equinoise.synthesis import synthesize as synthesize
     from equinoise.worst_case import WorstCase as WorstCase
 
 __version__ = "0.1.0"
@@ -57,13 +59,15 @@ _HOMES = {
     "certify": "certificate",
     "compare": "comparison",
     "optimize": "pipeline",
+    "synthesize": "synthesis",
     "write_losses": "row_losses",
 }
 
 __all__ = [
     "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning", "FixedNoise",
     "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "WorstCase", "best_response", "certify", "compare", "optimize", "write_losses",
+    "WeakPromiseWarning", "WorstCase", "best_response", "certify", "compare", "optimize", "synthesize",
+    "write_losses",
 ]  # fmt: skip
 
 

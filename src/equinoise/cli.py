@@ -25,6 +25,7 @@ from equinoise.cli_reproduce import reproduce
 from equinoise.cli_sample import sample
 from equinoise.cli_saved import audit, cost, show
 from equinoise.cli_streams import drop_stdout, forgiving_stderr, libraries_loaded
+from equinoise.cli_synthesize import synthesize
 from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked, visible
 
 THREE_STEPS = """\
@@ -40,6 +41,7 @@ Three steps, here for a file pay.csv with a column 'pay' that anyone knows to li
   3. Sample: release draws. Only these may be given away.
        equinoise sample pay.eq -n 10
 
+Differential privacy for every dataset, without a game: 'equinoise synthesize' in place of 'optimize'.
 To see all of it on real pay first: equinoise demo
 To see what settings do, on a page: equinoise explore pay.csv --column pay --bounds pay 0 4000
 All commands: equinoise --help; one of them: equinoise optimize --help"""
@@ -74,8 +76,8 @@ def _told_apart() -> Iterator[None]:
 @click.group(
     cls=_Commands,
     invoke_without_command=True,
-    epilog="Three steps: 'optimize' a column into a certified mechanism, 'audit' it, 'sample' from it. "
-    "'equinoise COMMAND --help' has examples.",
+    epilog="Three steps: 'optimize' (or 'synthesize') a column into a certified mechanism, 'audit' it, 'sample' "
+    "from it. 'equinoise COMMAND --help' has examples.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="equinoise")
@@ -86,7 +88,7 @@ def cli(context: click.Context) -> None:
         click.echo(THREE_STEPS)
 
 
-for _command in (audit, compare, cost, demo, explore, losses, optimize, report, reproduce, sample, show):
+for _command in (audit, compare, cost, demo, explore, losses, optimize, report, reproduce, sample, show, synthesize):
     cli.add_command(_command)
     _command.callback = libraries_loaded(_command.callback)
 

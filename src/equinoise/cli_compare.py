@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from equinoise.cli_data import all_bounds, data_options, given_numbers, given_scales, named_columns, warnings_said
+from equinoise.cli_data import all_bounds, game_options, given_numbers, given_scales, named_columns, warnings_said
 from equinoise.cli_options import EPILOG, FILE_PATH, json_option
 
 
@@ -18,16 +19,13 @@ from equinoise.cli_options import EPILOG, FILE_PATH, json_option
     "--time-limit", type=float, default=20.0, show_default=True, help="Seconds for the optimal solver, per epsilon."
 )
 @click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
-@data_options
+@game_options
 @click.option("--plot", type=FILE_PATH, help="A .png, .svg or .html file for a picture. As secret as the data.")
 @click.option("--force", is_flag=True, help="Replace --plot if it exists.")
 @json_option
 def compare(
-    data: Path, column: Sequence[str], epsilons: str, time_limit: float, genetic: bool,
-    bounds: Sequence[tuple[str, float, float]], bins: int, noise: str, scales: str, utility: str, missing: str,
-    outside: str, restarts: int | None, seed: int, padding_epsilon: float, percentile: float,
-    unit: str | None, unit_rows: str, engine: str, engine_address: str | None, plot: Path | None, force: bool,
-    as_json: bool,
+    data: Path, column: Sequence[str], epsilons: str, bounds: Sequence[tuple[str, float, float]], noise: str,
+    scales: str, plot: Path | None, force: bool, as_json: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on DATA, one column or several: how close, how fast, what promised.
 
@@ -54,11 +52,9 @@ def compare(
         check_writable(plot, data, force=force)
     with warnings_said() as said, terminal.comparing(asked) as seen:
         found = make(
-            data, epsilons=asked, column=name, bounds=limits or None, bins=bins, scales=given_scales(scales),
+            data, epsilons=asked, column=name, bounds=limits or None, scales=given_scales(scales),
             noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
-            utility=utility, time_limit=time_limit, genetic=genetic, restarts=restarts, seed=seed,
-            missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-            unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, progress=seen,
+            progress=seen, **settings,
         )  # fmt: skip
     for left in found.left_out:
         at = "" if left.epsilon is None else f" at epsilon {left.epsilon:g}"

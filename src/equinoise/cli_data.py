@@ -19,16 +19,35 @@ def data_options(command: Command) -> Command:
     return engine_options(command)
 
 
+def game_options(command: Command) -> Command:
+    """What every command that plays the game takes: the data, the noise, closeness and the runs of the solver."""
+    command = data_options(command)
+    for option in reversed(GAME_OPTIONS):
+        command = option(command)
+    return command
+
+
+BOUNDS = click.option(
+    "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
+    help="Public limits of a column. 'synthesize' needs them; left out elsewhere, they are read off the data, with "
+    "a warning.",
+)  # fmt: skip
+MISSING = click.option(
+    "--missing", default="refuse", show_default=True, shell_complete=offering("refuse", "drop"),
+    help="refuse, or drop missing and infinite values."
+)  # fmt: skip
+OUTSIDE = click.option(
+    "--outside", default="refuse", show_default=True, shell_complete=offering("refuse", "clip"),
+    help="refuse, or clip values outside the bounds."
+)  # fmt: skip
+
 DATA_OPTIONS = [
     click.option(
         "--column", multiple=True,
         help="The column of numbers; one row is one person. Several: whole rows are drawn. Left out: those "
         "that --bounds names, or the only one.",
     ),
-    click.option(
-        "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
-        help="Public limits of a column. Left out, they are read off the data, with a warning.",
-    ),
+    BOUNDS,
     click.option(
         "--unit", metavar="COLUMN",
         help="All rows with the same value in COLUMN are one person's. Left out, every row is a person.",
@@ -38,6 +57,18 @@ DATA_OPTIONS = [
         help="With --unit: all rows of a person count and are removed together, or one, the middle one by value.",
     ),
     click.option("--bins", type=int, default=101, show_default=True, help="Bins of the padded range."),
+    MISSING,
+    OUTSIDE,
+    click.option(
+        "--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding."
+    ),
+    click.option(
+        "--percentile", type=float, default=0.9, show_default=True,
+        help="How much of that noise must fall within the padded range; 0.5 is no padding.",
+    ),
+]  # fmt: skip
+
+GAME_OPTIONS = [
     click.option(
         "--noise", default="laplace", show_default=True,
         shell_complete=offering("laplace", "gaussian", "geometric", "staircase", "uniform-mixture"),
@@ -55,25 +86,10 @@ DATA_OPTIONS = [
         help="What closeness to the original means to the game: kl, js, tv, wasserstein or moments:N.",
     ),
     click.option(
-        "--missing", default="refuse", show_default=True, shell_complete=offering("refuse", "drop"),
-        help="refuse, or drop missing and infinite values."
-    ),
-    click.option(
-        "--outside", default="refuse", show_default=True, shell_complete=offering("refuse", "clip"),
-        help="refuse, or clip values outside the bounds."
-    ),
-    click.option(
         "--restarts", type=int, help="Restarts of best response; the best end is kept.  [default: 8]"
     ),
     click.option(
         "--seed", type=int, default=0, show_default=True, help="Of the solver's restarts (public); never of a draw."
-    ),
-    click.option(
-        "--padding-epsilon", type=float, default=1.0, show_default=True, help="Epsilon that sizes the padding."
-    ),
-    click.option(
-        "--percentile", type=float, default=0.9, show_default=True,
-        help="How much of that noise must fall within the padded range; 0.5 is no padding.",
     ),
 ]  # fmt: skip
 

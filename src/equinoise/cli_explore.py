@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
-from equinoise.cli_data import all_bounds, named_columns
-from equinoise.cli_options import FILE_PATH, LIMITS, engine_options
+from equinoise.cli_data import BOUNDS, MISSING, OUTSIDE, all_bounds, named_columns
+from equinoise.cli_options import FILE_PATH, engine_options
 from equinoise.errors import BadInput, visible
 
 SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
@@ -26,24 +27,21 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
     help="A column of numbers; one row is one person. Several: choose among them on the page. Left out: those that "
     "--bounds names, or the only one.",
 )
-@click.option(
-    "--bounds", type=LIMITS, multiple=True, metavar="COLUMN LOW HIGH",
-    help="Public limits of a column. Left out, they are read off the data, with a warning.",
-)  # fmt: skip
+@BOUNDS
 @click.option(
     "--bins",
     help="Numbers of bins to choose among on the page, all counted in the same pass.  [default: 26,51,101,201,401; "
     "with several columns fewer]",
 )  # fmt: skip
-@click.option("--missing", default="refuse", show_default=True, help="refuse, or drop missing and infinite values.")
-@click.option("--outside", default="refuse", show_default=True, help="refuse, or clip values outside the bounds.")
+@MISSING
+@OUTSIDE
 @engine_options
 @click.option("--port", type=int, default=0, show_default=True, help="Of the page; 0 is any free one.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")
 def explore(
-    data: Path, column: Sequence[str], bounds: Sequence[tuple[str, float, float]], bins: str | None, missing: str,
-    outside: str, engine: str, engine_address: str | None, port: int, browser: bool, as_json: bool,
+    data: Path, column: Sequence[str], bounds: Sequence[tuple[str, float, float]], bins: str | None, port: int,
+    browser: bool, as_json: bool, **counting: Any,
 ) -> None:  # fmt: skip
     """Count a column of DATA, or several, once, then try settings on a page: what each gives, and what it costs.
 
@@ -68,10 +66,8 @@ def explore(
     with closing(open_socket(port)) as opened:
         get_ready()
         with terminal.working("Counting"):
-            counted = count_columns(
-                data, column=name, bounds=limits or None, bins=None if bins is None else _whole_numbers(bins),
-                missing=missing, outside=outside, engine=engine, engine_address=engine_address,
-            )  # fmt: skip
+            numbers = None if bins is None else _whole_numbers(bins)
+            counted = count_columns(data, column=name, bounds=limits or None, bins=numbers, **counting)
         for warning in counted.warnings:
             click.echo(f"Warning: {visible(warning)}", err=True)
         explorer = Explorer(counted, opened, folder=Path.cwd())

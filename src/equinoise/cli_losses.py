@@ -24,7 +24,7 @@ def losses(
     """Write all columns of DATA with each row's loss of one draw and noise scale, by the mechanism in FILE.
 
     DATA must be what the mechanism was made from; its rows are counted on the way, and other rows get no file. The
-    columns 'loss' and 'scale' (in data units; 'scale_C' for each of several columns C; none in the worst-case tier)
+    columns 'loss' and 'scale' (in data units; 'scale_C' for each of several columns C; none with differential privacy)
     come last; if the data has such names, ours end in _2, and so on. People of one cell may have different scales and
     are interchangeable: the rows of a cell take them as they come, the smallest scale first. With a unit, all rows of
     a person have that person's. Rows that were left out as missing have neither.

@@ -10,17 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.engines import engine_for
 from equinoise.errors import BadInput, check
 from equinoise.game import Game, Players
 from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.grid import Grid, Histogram
 from equinoise.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.noise import check_noise
-from equinoise.people import Bounds, all_public, count_everyone, open_columns
-from equinoise.pipeline import check_unit
+from equinoise.people import Bounds, count_data
 from equinoise.procedure import Procedure, check_epsilon, check_time_limit, make_solver
-from equinoise.repeats import warn_of_repeats
 from equinoise.solvers import Round
 
 TIME_LIMIT = 20.0
@@ -129,23 +126,22 @@ def compare(
     procedures = [
         Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in asked
     ]  # refused before anything is read
-    check_unit(unit, unit_rows)
     if unit is not None and unit_rows == "all":
         raise BadInput(
             "What the game is compared with is for one row a person: keep one of each with --unit-rows one (in Python, "
             "unit_rows='one')."
         )
-    with engine_for(data, engine, engine_address) as reader:
-        rows, grid = open_columns(
-            data, column, bounds,
-            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
-        )  # fmt: skip
+
+    def check_grid(grid: Grid) -> None:
         for procedure in procedures:
             procedure.check_grid(grid)
-        players = count_everyone(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
-        if unit is None:
-            warn_of_repeats(data, rows.columns)
-    public = all_public(bounds, rows.columns)
+
+    players, counting = count_data(
+        data, column, bounds,
+        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
+        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_grid,
+    )  # fmt: skip
+    grid, public = players.grid, bool(counting["public_bounds"])
     methods = Methods(players, public)
     found: list[Row] = []
     left_out: list[LeftOut] = []

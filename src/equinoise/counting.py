@@ -45,7 +45,7 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
         f"The bounds of column {column!r} were read off the data ({shown(low)} and {shown(high)}), so they are "
         "not private: the smallest and the largest value show in the grid. Give public bounds instead.",
         NotPublicWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return low, high
 

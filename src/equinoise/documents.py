@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
@@ -47,7 +47,6 @@ class SettingsDocument(_Strict):
     padding_epsilon: float = 1.0
     percentile: float = 0.9
     own_start: bool = False
-    guarantee: Literal["fixed-noise", "end-to-end", "worst-case"] = "fixed-noise"
     unit: str | None = None
     unit_rows: Literal["all", "one"] = "all"
     epsilon: float | None = None
@@ -88,21 +87,8 @@ class BudgetDocument(_Strict):
     delta: float = Field(gt=0, lt=1)
 
 
-class MeasuredDocument(_Strict):
-    """The loss with the noise worked out again, and what was asked for."""
-
-    worst: float = Field(ge=0)
-    target: float = Field(gt=0)
-
-    @model_validator(mode="after")
-    def _within(self) -> MeasuredDocument:
-        if self.worst > self.target:
-            raise ValueError("measured")
-        return self
-
-
 class Document(_Strict):
-    """What the saved mechanisms of all tiers share."""
+    """What the saved mechanisms of either promise share."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=MOST_AXES)
     epsilon: float = Field(gt=0)
@@ -110,27 +96,18 @@ class Document(_Strict):
     delta: float = Field(0.0, ge=0, lt=1)
     order: float | None = Field(None, gt=1)
     budget: BudgetDocument | None = None
-    measured: MeasuredDocument | None = None
     settings: SettingsDocument
 
-    def check_settings(
-        self, tier: str, target: float, delta: float = 0.0, order: float | None = None, noise: str | None = None
-    ) -> bool:
-        """Whether what was asked for, as far as it is told, is what the mechanism is.
-
-        ``target`` and ``delta`` are of one draw.
-        """
+    def check_settings(self, **own: Any) -> bool:
+        """Whether what was asked for, as far as it is told, is what the mechanism is; ``own`` is of one promise."""
         asked, names = self.settings, [axis.name for axis in self.axes]
-        epsilon, delta = (target, delta) if self.budget is None else (self.budget.epsilon, self.budget.delta)
-        own = {
-            "guarantee": tier, "epsilon": epsilon, "draws": self.draws, "delta": delta, "renyi": order,
-            "noise": asked.noise if noise is None else noise, "column": names[0] if len(names) == 1 else names,
+        total = self if self.budget is None else self.budget
+        own |= {
+            "epsilon": total.epsilon, "draws": self.draws, "delta": total.delta, "renyi": self.order,
+            "column": names[0] if len(names) == 1 else names,
         }  # fmt: skip
-        return (
-            all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)
-            and (asked.unit is not None or asked.unit_rows == "all")
-            and (asked.unit is None or asked.unit_rows == "one" or tier != "worst-case")
-        )
+        told = all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)
+        return told and (asked.unit is not None or asked.unit_rows == "all")
 
 
 class ProfileDocument(Document):
@@ -140,7 +117,7 @@ class ProfileDocument(Document):
     each; ``scales`` one scale per column for every choice.
     """
 
-    tier: Literal["fixed-noise", "end-to-end"] = "fixed-noise"
+    tier: Literal["per-instance"]
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
     scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
     bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
@@ -152,15 +129,13 @@ class ProfileDocument(Document):
 
     @model_validator(mode="after")
     def _fits(self) -> ProfileDocument:
-        target = self.epsilon if self.measured is None else self.measured.target
-        kinds = [self.delta > 0, self.order is not None, self.budget is not None, self.measured is not None]
+        kinds = [self.delta > 0, self.order is not None, self.budget is not None]
         fit = (
             self._groups_fit()
             and self._scales_fit()
             and kinds.count(True) <= 1
-            and (self.tier == "end-to-end") == (self.measured is not None)
             and (self.delta == 0 or self.draws == 1)
-            and self.check_settings(self.tier, target, self.delta, self.order, self.noise)
+            and self.check_settings(noise=self.noise)
         )
         if not fit:
             raise ValueError("groups")
@@ -212,10 +187,10 @@ class WeightsDocument(_Strict):
 
 
 class WorstCaseDocument(Document):
-    """All of a mechanism of the worst-case tier."""
+    """All of a differentially private mechanism."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    tier: Literal["worst-case"]
+    tier: Literal["differential-privacy"]
     counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
     rule: RuleDocument
     weights: list[Annotated[int, Field(ge=1)]]
@@ -230,8 +205,9 @@ class WorstCaseDocument(Document):
         lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
         if lengths != {cells} or sum(self.counts) < 1 or not self.settings.public_bounds:
             raise ValueError("cells")
-        plain = self.delta == 0 and self.order is None and self.measured is None
-        if not (plain and self.check_settings(self.tier, self.epsilon)):
+        plain = self.delta == 0 and self.order is None
+        rows = self.settings.unit is None or self.settings.unit_rows == "one"
+        if not (plain and rows and self.check_settings()):
             raise ValueError("settings")
         return self
 
@@ -240,8 +216,8 @@ AnyDocument = ProfileDocument | WorstCaseDocument
 
 DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(
     Annotated[
-        Annotated[ProfileDocument, Tag("profile")] | Annotated[WorstCaseDocument, Tag("worst-case")],
-        Discriminator(lambda given: "worst-case" if isinstance(given, dict) and "rule" in given else "profile"),
+        Annotated[ProfileDocument, Tag("profile")] | Annotated[WorstCaseDocument, Tag("rule")],
+        Discriminator(lambda given: "rule" if isinstance(given, dict) and "rule" in given else "profile"),
     ]
 )
 """Reads either of them."""

@@ -1,6 +1,6 @@
 """The loss of a whole procedure: the noise worked out again, cold, without one person of each type.
 
-The fixed-noise loss of a person holds everyone else's noise as it is. But without that person the game would have
+The per-instance loss of a person holds everyone else's noise as it is. But without that person the game would have
 chosen other noise, and an observer of a draw compares what the procedure does with the person to what it does without.
 That is measured here, for anything that gives the same output distribution for the same players whenever it is asked.
 It is a figure of one dataset and the people in it, and no promise about others.

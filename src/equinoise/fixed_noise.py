@@ -1,4 +1,4 @@
-"""The fixed-noise tier: a profile of the game, frozen, with the rows of integers that everyone draws from."""
+"""Per-instance mechanisms: a profile of the game, frozen, with the rows of integers that everyone draws from."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from equinoise.game import Game
 from equinoise.game.kernel import make_kernel
 from equinoise.grid import Floats
 from equinoise.profile_weights import ProfileWeights
-from equinoise.quantities import DELTA, Measured, check_costs
+from equinoise.quantities import DELTA, check_costs
 from equinoise.solvers import Solution
 from equinoise.solvers.best_response import best_response
 
@@ -29,26 +29,17 @@ MOST_LAID_OUT = 2**26
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FixedNoise(ProfileWeights):
-    """A profile of the game with the rows of integers that everyone draws from.
+    """A profile of the game with the rows of integers that everyone draws from."""
 
-    With a loss that was also ``measured`` end to end, the tier is ``end-to-end``; the certificate is of ``epsilon`` all
-    the same.
-    """
-
+    tier = "per-instance"
     composed = "each person's own loss distribution composed, in floating point, losses rounded upwards"
     differentially_private = False
-
-    @property
-    def tier(self) -> str:
-        """How strong the promise is."""
-        return "fixed-noise" if self.measured is None else "end-to-end"
+    costs_differ = True
 
     def __post_init__(self) -> None:
-        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None) + (self.measured is not None)
+        kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None)
         if kinds > 1 or (self.delta > 0 and self.draws > 1):
-            raise BadInput(
-                "A mechanism has a delta (for one draw), a Renyi order, a budget or a measured loss, not two of them."
-            )
+            raise BadInput("A mechanism has a delta (for one draw), a Renyi order or a budget, not two of them.")
         super().__post_init__()
 
     @classmethod
@@ -58,12 +49,11 @@ class FixedNoise(ProfileWeights):
         *,
         draws: int = 1,
         budget: Budget | None = None,
-        measured: Measured | None = None,
         settings: dict[str, Any] | None = None,
     ) -> Self:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
         check_draws(draws)
-        made = cls.unchecked(solution, draws=int(draws), budget=budget, measured=measured, settings=settings)
+        made = cls.unchecked(solution, draws=int(draws), budget=budget, settings=settings)
         made._require_certificate()
         return made
 
@@ -126,28 +116,19 @@ class FixedNoise(ProfileWeights):
 
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""
-        if self.measured is not None:
-            return draws * self.target
         if self.budget is None or draws == 0:
             return draws * self.epsilon
         return self.accountant.worst(draws, self.budget.delta)
 
     def promised_cost(self, draws: int) -> float:
         """What is promised of so many draws by what is public alone: with a budget, no less than all of them cost."""
-        return draws * self.target if self.budget is None else self.budget.epsilon
-
-    @property
-    def costs_differ(self) -> bool:
-        """Whether many draws cost some people less than others: a measured loss is of everyone."""
-        return self.measured is None
+        return draws * self.epsilon if self.budget is None else self.budget.epsilon
 
     def group_costs(self, draws: int) -> Floats:
         """What so many draws cost a person of each group together: at most.
 
         Only groups whose quick bound is above the worst total are composed; for the others it is the bound itself.
         """
-        if not self.costs_differ:
-            return super().group_costs(draws)
         if self.order is not None:
             return np.full(len(self.people), draws * self.epsilon)
         delta = self.budget.delta if self.budget is not None else self.delta
@@ -165,10 +146,6 @@ class FixedNoise(ProfileWeights):
         unless ``tight`` so is the worst.
         """
         check_costs(draws, delta)
-        if self.measured is not None:  # a measured loss has no distribution to compose: it adds up
-            worst = self.measured.worst
-            names = ("worst", "median", "added_up")
-            return [{"draws": many, "delta": 0.0, **dict.fromkeys(names, many * worst)} for many in draws]
         chosen = delta if delta is not None else self.budget.delta if self.budget else self.delta or DELTA
         found = []
         for many in draws:

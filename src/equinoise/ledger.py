@@ -25,7 +25,7 @@ from threading import Lock
 from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 from equinoise.files import sync_folder
 
-FORMAT = 3
+FORMAT = 4
 """Of saved files; others are refused."""
 
 LOCK_SECONDS = 10

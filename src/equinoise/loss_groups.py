@@ -22,8 +22,8 @@ class Groups:
     """Interchangeable people, by the line that they stand in and then by scale, the smallest first.
 
     There is a line for every cell or, for people with several rows, for every bag of cells, of which ``cells`` has the
-    lowest; all are between two ``corners``, which are cells, too. ``scales`` has one per axis, in data units; in the
-    worst-case tier nobody has one.
+    lowest; all are between two ``corners``, which are cells, too. ``scales`` has one per axis, in data units; with
+    differential privacy nobody has one.
     """
 
     grid: Grid

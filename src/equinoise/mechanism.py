@@ -1,4 +1,4 @@
-"""A mechanism: what is certified, drawn from and saved, whichever tier its promise is of."""
+"""A mechanism: what is certified, drawn from and saved, whichever its promise."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from equinoise.quantities import Quantities
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Mechanism(Quantities):
-    """All tiers of mechanism: what can be asked of it, the draws that are allowed, and a ledger.
+    """What can be asked of a mechanism, the draws that are allowed, and a ledger.
 
-    Make one with :func:`equinoise.optimize`, or open a saved one. Nothing can be drawn from it or saved unless its
-    certificate holds, and every draw is charged to its ledger first.
+    Make one with :func:`equinoise.optimize` or :func:`equinoise.synthesize`, or open a saved one. Nothing can be drawn
+    from it or saved unless its certificate holds, and every draw is charged to its ledger first.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
@@ -108,7 +108,7 @@ class Mechanism(Quantities):
 
     @abstractmethod
     def _own(self) -> dict[str, Any]:
-        """The part of the saved document that other tiers do not have."""
+        """The part of the saved document that other mechanisms do not have."""
 
     @abstractmethod
     def _blob(self) -> Ints:
@@ -179,9 +179,10 @@ class Mechanism(Quantities):
 
     def _asked(self) -> dict[str, Any]:
         """What was asked for, as JSON shows it."""
-        parts = {"budget": self.budget, "measured": self.measured}
-        told = {name: None if part is None else vars(part) for name, part in parts.items()}
-        return {"epsilon": self.epsilon, "delta": self.delta, "order": self.order, "draws": self.draws, **told}
+        budget = None if self.budget is None else vars(self.budget)
+        return {
+            "epsilon": self.epsilon, "delta": self.delta, "order": self.order, "draws": self.draws, "budget": budget
+        }  # fmt: skip
 
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""
@@ -196,4 +197,4 @@ class Mechanism(Quantities):
 
     @abstractmethod
     def _shown(self) -> dict[str, Any]:
-        """The part of that which other tiers do not have."""
+        """The part of that which other mechanisms do not have."""

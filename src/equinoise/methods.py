@@ -177,9 +177,9 @@ class Methods:
         )  # fmt: skip
 
     def monotone(self, epsilon: float) -> Row | LeftOut:
-        """The worst-case tier: weights that no single person changes by more than e^epsilon."""
+        """Differential privacy: weights that no single person changes by more than e^epsilon."""
         if len(self.grid.axes) > 1:
-            reason = "The worst-case tier takes one column: compare each alone to see it."
+            reason = "Monotone weights take one column: compare each alone to see it."
             return LeftOut("monotone-weights", None, reason)
         began = time.perf_counter()
         try:

@@ -1,4 +1,4 @@
-"""The exact check of the worst-case tier's promise: whole numbers and fractions only, for every dataset at once.
+"""The exact check of differential privacy: whole numbers and fractions only, for every dataset at once.
 
 Like :mod:`equinoise.certificate`, of which it needs the bound on e^epsilon, it sees nothing but integers.
 """

@@ -17,7 +17,6 @@ from equinoise.grid import Axis, Grid, Ints
 from equinoise.ledger import Ledger
 from equinoise.mechanism import Mechanism
 from equinoise.monotone import Rule
-from equinoise.quantities import Measured
 from equinoise.worst_case import WorstCase
 
 
@@ -56,7 +55,6 @@ def read_saved(path: Path) -> Mechanism:
         "delta": document.delta,
         "order": document.order,
         "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
-        "measured": None if document.measured is None else Measured(**document.measured.model_dump()),
         "solver": document.solver.model_dump(),
         "settings": document.settings.model_dump(exclude_unset=True),
         "ledger": Ledger(document.draws, saved.digest, saved.place),

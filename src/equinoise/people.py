@@ -2,16 +2,79 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from equinoise import counting, counting_units
-from equinoise.engines import Engine
+from equinoise.engines import Engine, engine_for
 from equinoise.errors import BadInput, check
 from equinoise.game import Players
 from equinoise.grid import Axis, Grid
+from equinoise.repeats import warn_of_repeats
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
+
+
+def count_data(
+    data: Any,
+    column: str | Sequence[str] | None,
+    bounds: Bounds,
+    *,
+    bins: int,
+    missing: str,
+    outside: str,
+    padding_epsilon: float,
+    percentile: float,
+    unit: str | None,
+    unit_rows: str,
+    engine: str,
+    engine_address: str | None,
+    check_grid: Callable[[Grid], None],
+    least: int = 2,
+) -> tuple[Players, dict[str, Any]]:
+    """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
+    the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
+    check_unit(unit, unit_rows)
+    with engine_for(data, engine, engine_address) as reader:
+        rows, grid = open_columns(
+            data, column, bounds,
+            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
+        )  # fmt: skip
+        check_grid(grid)
+        players = count_players(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
+        check_players(players, least, units=bool(rows.kept))
+        if unit is None:
+            warn_of_repeats(data, rows.columns)
+    public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
+    return players, counting_settings(
+        players, public_bounds=public, missing=missing, outside=outside, unit=unit, unit_rows=unit_rows,
+        padding_epsilon=padding_epsilon, percentile=percentile,
+    )  # fmt: skip
+
+
+def counting_settings(
+    players: Players, *, public_bounds: bool, missing: str, outside: str, unit: str | None = None,
+    unit_rows: str = "all", padding_epsilon: float = 1.0, percentile: float = 0.9,
+) -> dict[str, Any]:  # fmt: skip
+    """How players were counted, as the settings of a saved file tell it."""
+    columns = [axis.name for axis in players.grid.axes]
+    return {
+        "column": columns[0] if len(columns) == 1 else columns,
+        "public_bounds": public_bounds,
+        "missing": missing,
+        "outside": outside,
+        "unit": unit,
+        "unit_rows": unit_rows,
+        "padding_epsilon": float(padding_epsilon),
+        "percentile": float(percentile),
+    }
+
+
+def check_unit(unit: Any, unit_rows: str) -> None:
+    """Refuse what cannot say whose rows are whose."""
+    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
+    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
+    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
 
 
 def open_columns(
@@ -43,11 +106,6 @@ def open_columns(
     return rows, Grid(tuple(axes))
 
 
-def all_public(bounds: Bounds, columns: Sequence[str]) -> bool:
-    """Whether the bounds of every column were given."""
-    return bounds is not None and (not isinstance(bounds, Mapping) or set(columns) <= set(bounds))
-
-
 def _two_numbers(bounds: Any) -> tuple[float, float]:
     try:
         low, high = bounds
@@ -55,16 +113,6 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
     except (TypeError, ValueError):
         check(False, "bounds", "two numbers, (low, high)", bounds)
         raise
-
-
-def count_everyone(
-    rows: counting.Rows, grid: Grid, *, missing: str, outside: str, least: int = 2, unit_rows: str = "all"
-) -> Players:
-    """The players: people by the cells of their rows, if there is a distribution in it to release; ``least`` is 1 where
-    nothing is ever compared."""
-    players = count_players(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
-    check_players(players, least, units=bool(rows.kept))
-    return players
 
 
 def count_players(rows: counting.Rows, grid: Grid, *, missing: str, outside: str, unit_rows: str = "all") -> Players:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib import import_module
@@ -14,7 +15,7 @@ import numpy as np
 
 from equinoise.accounting import Budget
 from equinoise.draws import check_draws
-from equinoise.errors import BadInput, check, is_number, is_whole, one_of
+from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, is_number, is_whole, one_of
 from equinoise.game import Game, Players
 from equinoise.game.closeness import closeness
 from equinoise.game.kernel import AnyScales, AxisScales, check_size, check_work, make_kernel, offered_scales
@@ -178,6 +179,17 @@ def check_delta(delta: Any) -> None:
     """Refuse what is no delta."""
     check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
     check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
+
+
+def warn_of_delta(delta: float, people: int) -> None:
+    """Warn of a delta that is too large for so many people."""
+    if delta * people >= 1:
+        warnings.warn(
+            f"A delta of {at_most(delta)} is no less than one divided by the number of people: even giving somebody's "
+            "value away could keep this promise. Take one far below that, such as 1e-6 for thousands of people.",
+            WeakPromiseWarning,
+            stacklevel=4,
+        )
 
 
 def check_time_limit(limit: Any) -> None:

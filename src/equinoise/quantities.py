@@ -43,30 +43,28 @@ def check_costs(draws: Any, delta: Any) -> None:
         check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The worst loss of anyone in this dataset with the noise worked out again without them, and what was asked for."""
-
-    worst: float
-    target: float
-
-
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Quantities(Shown):
-    """The questions that every mechanism answers, whichever tier its promise is of.
+    """The questions that every mechanism answers, whichever its promise.
 
     ``epsilon`` is of one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
     is for all ``draws`` that are allowed together. Where people have noise of their own, it is of the family ``noise``;
     ``scales`` has one scale per axis for every choice, in units of the padded ranges, ``scale_indices`` the choice of
-    each group, and ``factors`` the weights of its rows, axis by axis. Where they have none, as in the worst-case tier,
-    these are empty, and ``base`` may be given.
+    each group, and ``factors`` the weights of its rows, axis by axis. Where they have none, as with differential
+    privacy, these are empty, and ``base`` may be given.
     """
+
+    tier: ClassVar[str]
+    """What is promised: ``per-instance`` or ``differential-privacy``."""
 
     composed: ClassVar[str]
     """How the cost of many draws is worked out, where it is not by adding up."""
 
     differentially_private: ClassVar[bool]
     """Whether the promise is differential privacy: of every dataset, and not only of this one."""
+
+    costs_differ: ClassVar[bool] = False
+    """Whether many draws cost some people less than others."""
 
     weights_source: ClassVar[str]
     """What the weights must follow from, and an audit compares them with."""
@@ -77,17 +75,11 @@ class Quantities(Shown):
     delta: float = 0.0
     order: float | None = None
     budget: Budget | None = None
-    measured: Measured | None = None
     noise: str = ""
     scales: AxisScales = ()
     scale_indices: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     factors: tuple[Ints, ...] = ()
     base: tuple[float, ...] | None = None
-
-    @property
-    @abstractmethod
-    def tier(self) -> str:
-        """How strong the promise is: fixed-noise, end-to-end or worst-case."""
 
     @cached_property
     @abstractmethod
@@ -144,11 +136,6 @@ class Quantities(Shown):
     @abstractmethod
     def costs(self, draws: Sequence[int], delta: float | None = None, *, tight: bool = True) -> list[dict[str, float]]:
         """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives."""
-
-    @property
-    def costs_differ(self) -> bool:
-        """Whether many draws cost some people less than others."""
-        return False
 
     def group_costs(self, draws: int) -> Floats:
         """What so many draws cost a person of each group together: at most."""
@@ -222,11 +209,6 @@ class Quantities(Shown):
         return np.asarray(np.array(self.scales)[self.scale_indices] * ranges)
 
     @property
-    def target(self) -> float:
-        """The epsilon of one draw that was asked for."""
-        return self.epsilon if self.measured is None else self.measured.target
-
-    @property
     def qualifier(self) -> str:
         """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
         if self.order is not None:
@@ -263,4 +245,4 @@ class Quantities(Shown):
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
-        return baselines.laplace_output(self.original, self.grid.axes, self.target if epsilon is None else epsilon)
+        return baselines.laplace_output(self.original, self.grid.axes, self.epsilon if epsilon is None else epsilon)

@@ -65,7 +65,7 @@ def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
                 f"rows with the same {name!r} are one person's, use optimize --unit {name!r} (in Python, "
                 f"unit={name!r}).",
                 SeveralRowsWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
 

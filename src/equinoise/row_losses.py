@@ -71,7 +71,7 @@ def write_losses(
     """Write all columns of ``data`` with each row's loss and scale to a CSV, TSV or Parquet file, for the owner alone.
 
     ``data`` must be what the mechanism was made from, files or any dataframe. ``loss`` is of one draw (everyone else's
-    noise held fixed; in the worst-case tier, the weights worked out again), ``scale`` in data units. The file is as
+    noise held fixed; with differential privacy, the weights worked out again), ``scale`` in data units. The file is as
     secret as the data. ``progress`` is told how many rows are written.
     """
     out, files = Path(out), isinstance(data, str | Path)

@@ -6,8 +6,7 @@ from dataclasses import fields
 
 import numpy as np
 
-from equinoise.choice import Choice
-from equinoise.end_to_end import EndToEnd, Outcome, Progress, measure, outcome_of, output_of, solved, tell
+from equinoise.end_to_end import EndToEnd, Progress, measure, outcome_of, output_of, solved, tell
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.fixed_noise import FixedNoise
 from equinoise.game.condition import Condition
@@ -28,20 +27,15 @@ def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> End
     procedure = procedure_of(mechanism)
     players = mechanism.players
     tell(progress, "Solving again with everyone")
-    outcome: Outcome
-    if mechanism.settings.get("guarantee") == "end-to-end":
-        choice = Choice(procedure)
-        target, outcome, again = procedure.epsilon, choice.outcome, choice.solution(players)
-    else:
-        target, outcome, again = mechanism.epsilon, outcome_of(procedure), solved(procedure, players)
+    again = solved(procedure, players)
     if again is None or not gives(again, mechanism):
         raise PromiseNotMet(
             "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
             "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
             "step short."
         )
-    condition = Condition(float(target), players.sizes, players.total_rows, mechanism.delta, mechanism.order)
-    return measure(outcome, players, condition, full=output_of(again), progress=progress)
+    condition = Condition(mechanism.epsilon, players.sizes, players.total_rows, mechanism.delta, mechanism.order)
+    return measure(outcome_of(procedure), players, condition, full=output_of(again), progress=progress)
 
 
 def procedure_of(mechanism: Mechanism) -> Procedure:

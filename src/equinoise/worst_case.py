@@ -1,4 +1,4 @@
-"""The worst-case tier: monotone weights, differentially private for every dataset on the grid."""
+"""Monotone weights, differentially private for every dataset on the grid."""
 
 from __future__ import annotations
 
@@ -36,6 +36,7 @@ class WorstCase(Mechanism):
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
     """
 
+    tier = "differential-privacy"
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
     differentially_private = True
     weights_source = "public rule"
@@ -43,11 +44,6 @@ class WorstCase(Mechanism):
     counts: Ints
     rule: Rule
     weights: tuple[int, ...]
-
-    @property
-    def tier(self) -> str:
-        """How strong the promise is."""
-        return "worst-case"
 
     def __post_init__(self) -> None:
         counts = np.array(self.counts, dtype=np.int64)
@@ -68,7 +64,8 @@ class WorstCase(Mechanism):
     ) -> WorstCase:
         """Weights by the public rule of epsilon, the number of cells and draws (and a base), certified.
 
-        With a ``delta`` and several draws, epsilon is for all of them together.
+        With a ``delta`` and several draws, epsilon is for all of them together. ``settings`` say how people were
+        counted; what is promised is added.
         """
         check_draws(draws)
         budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
@@ -90,7 +87,7 @@ class WorstCase(Mechanism):
             rule=rule,
             weights=tuple(weights(counts, rule)),
             base=None if base is None else tuple(float(part) for part in base),
-            settings=settings or {},
+            settings={**(settings or {}), "epsilon": float(epsilon), "draws": int(draws), "delta": float(delta)},
             solver={"name": "monotone-weights"},
         )
         made._require_certificate()

@@ -18,7 +18,7 @@ def test_a_whole_release(page, run, folder):
     assert page.locator("h1").inner_text() == "Choose settings for “wage”"
     assert "Contains private data" in page.locator(".private").first.inner_text()
     assert page.locator("#source").inner_text() == "935 people between 0 and 4000, from wage.csv"
-    assert page.locator("#promise").inner_text().startswith("Fixed-noise tier: for each of the 935 people")
+    assert page.locator("#promise").inner_text().startswith("Per-instance: for each of the 935 people")
     assert fact(page, "people protected") == "935"
     before = float(fact(page, "KL from the original"))
 
@@ -32,11 +32,11 @@ def test_a_whole_release(page, run, folder):
     assert float(fact(page, "KL from the original")) > before
     assert float(fact(page, "worst loss of one draw")) <= 0.5
 
-    page.get_by_label("Worst case").check()
+    page.get_by_label("Differential privacy For every").check()
     page.get_by_label("Draws allowed").fill("3")
     expect(page.locator("#promise")).to_contain_text("3 draws are allowed")
     worked_out(page)
-    assert page.locator("#promise").inner_text().startswith("Worst-case tier: for every dataset")
+    assert page.locator("#promise").inner_text().startswith("Differential privacy: for every dataset")
     assert page.locator("#scales").is_disabled()
     assert float(fact(page, "cost of 3 draws")) == 1.5
 
@@ -48,7 +48,7 @@ def test_a_whole_release(page, run, folder):
         page.get_by_role("link", name="Open the report").click()
     report = opened.value
     report.wait_for_load_state()
-    assert "Worst-case tier: for every dataset of at least one person" in report.locator("body").inner_text()
+    assert "Differential privacy: for every dataset of at least one person" in report.locator("body").inner_text()
     assert report.evaluate("window.origin") == "null"  # in a sandbox: it cannot ask the server for anything
 
     status, out, _ = run("audit", "release.eq", "--data", "wage.csv", "--json")
@@ -148,32 +148,20 @@ def test_a_refusal_is_the_command_line_s_sentence(page, run):
     assert page.locator("#refused").is_hidden()
 
 
-def test_end_to_end_waits_for_its_button_and_can_be_left(page):
-    asked = []
-    page.on("request", lambda request: asked.append(request.url))
+def ask_for_long_work(page):
+    """Many draws within one budget, on a fine grid with scales that adapt."""
     page.get_by_label("Bins", exact=True).select_option("401")
-    worked_out(page)
-    asked.clear()
-    page.get_by_label("End to end").check()
-    page.wait_for_timeout(500)
-    assert asked == []
-    assert "Press “Measure end to end”" in page.locator("#status").inner_text()
-    assert page.locator("#promise").inner_text().startswith("Nothing is promised yet")
-    page.get_by_role("button", name="Measure end to end").click()
+    page.get_by_label("Noise scales", exact=True).select_option("adaptive")
+    page.get_by_label("Delta", exact=True).fill("1e-6")
+    page.get_by_label("Draws allowed").fill("500")
     expect(page.locator("#status")).to_contain_text("Working … ")
-    assert len(asked) == 1
-    page.get_by_label("Worst case").check()
-    worked_out(page)
-    assert page.locator("#promise").inner_text().startswith("Worst-case tier")
 
 
-def test_end_to_end_to_its_end(page):
-    page.get_by_label("Bins", exact=True).select_option("26")
-    page.get_by_label("End to end").check()
-    page.get_by_role("button", name="Measure end to end").click()
-    expect(page.locator("#promise")).to_contain_text("End-to-end tier")
+def test_work_can_be_left(page):
+    ask_for_long_work(page)
+    page.get_by_label("Differential privacy For every").check()
     worked_out(page)
-    assert float(fact(page, "worst loss end to end")) <= 1
+    assert page.locator("#promise").inner_text().startswith("Differential privacy: for")
 
 
 def processes(group):
@@ -194,15 +182,12 @@ def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
     other = context.new_page()
     other.goto(explorer.home)
     worked_out(other)
-    other.get_by_label("Bins", exact=True).select_option("401")
-    other.get_by_label("End to end").check()
-    other.get_by_role("button", name="Measure end to end").click()
-    expect(other.locator("#status")).to_contain_text("Without a person")
+    ask_for_long_work(other)
     own = processes(explorer.process.pid) - before
     assert own
     other.close()
     wait_until("its worker to end", lambda: not own & processes(explorer.process.pid))
-    assert page.locator("#promise").inner_text().startswith("Fixed-noise tier")
+    assert page.locator("#promise").inner_text().startswith("Per-instance")
 
 
 def test_two_tabs_show_their_own(page, context, explorer):
@@ -247,7 +232,7 @@ def test_everything_can_be_reached_by_keyboard_and_has_a_name(page):
     for _ in range(40):
         page.keyboard.press("Tab")
         reached.append(page.evaluate("document.activeElement.id || document.activeElement.name"))
-    assert {"guarantee", "slider", "epsilon", "bins", "scales", "draws", "delta", "name", "save"} <= set(reached)
+    assert {"promise", "slider", "epsilon", "bins", "scales", "draws", "delta", "name", "save"} <= set(reached)
     nameless = page.evaluate(
         """[...document.querySelectorAll("input, select, button")].filter((each) =>
             !each.labels?.length && !each.ariaLabel && !each.textContent.trim()).map((each) => each.id)"""
@@ -346,7 +331,7 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
     assert page.locator("h1").inner_text() == "Choose settings for “wage”, “hours” and “IQ”"
     assert page.locator("#source").inner_text() == "935 people, from men.csv"
     assert page.locator("#bins").input_value() == "16"
-    assert page.get_by_label("Worst case").is_disabled()
+    assert page.get_by_label("Differential privacy For every").is_disabled()
     assert [charts(page, figure) for figure in FIGURES] == [3, 3, 3, 1]
     assert fact(page, "people protected") == "935"
 
@@ -372,13 +357,13 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
     assert ours["profile"] == theirs["profile"]
 
     column(page, "hours").uncheck()
-    expect(page.locator("#promise")).to_contain_text("Fixed-noise tier")
-    page.get_by_label("Worst case").check()
-    expect(page.locator("#promise")).to_contain_text("Worst-case tier")
+    expect(page.locator("#promise")).to_contain_text("Per-instance")
+    page.get_by_label("Differential privacy For every").check()
+    expect(page.locator("#promise")).to_contain_text("Differential privacy: for")
     worked_out(page)
     assert [charts(page, figure) for figure in FIGURES] == [1, 1, 1, 1]
-    column(page, "hours").check()  # and the tier that takes one column is left
-    expect(page.locator("#promise")).to_contain_text("Fixed-noise tier")
+    column(page, "hours").check()  # and the promise that takes one column is left
+    expect(page.locator("#promise")).to_contain_text("Per-instance")
     column(page, "hours").uncheck()
     column(page, "wage").uncheck()
     expect(page.locator("#refused")).to_have_text("Choose a column.")

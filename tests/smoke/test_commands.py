@@ -68,8 +68,6 @@ def test_every_engine_counts_and_writes_losses(folder, engine):
 @pytest.mark.parametrize(
     "options",
     [
-        ["--guarantee", "worst-case"],
-        ["--guarantee", "end-to-end", "--epsilon", "4"],
         ["--solver", "optimal", "--time-limit", "3", "--epsilon", "0.3", "--bins", "101"],
         ["--solver", "genetic", "--generations", "3"],
         ["--unit", "who", "--epsilon", "4"],
@@ -81,6 +79,11 @@ def test_every_engine_counts_and_writes_losses(folder, engine):
 def test_everything_that_can_be_made(folder, options):
     made = run(folder, "optimize", "pay.csv", *BOUNDS, "--epsilon", "1", *options, "--out", "made.eq", "--force")
     assert "Certified" in made
+
+
+def test_differential_privacy(folder):
+    made = run(folder, "synthesize", "pay.csv", *BOUNDS, "--epsilon", "1", "--out", "private.eq")
+    assert "Differential privacy: for every dataset" in " ".join(made.split())
 
 
 def test_report_compare_and_demo(folder):

@@ -1,4 +1,4 @@
-"""What a page asks for, and the mechanism it gets: the one that ``equinoise optimize`` makes of the same settings."""
+"""What a page asks for, and the mechanism it gets: the one that the command line makes of the same settings."""
 
 from __future__ import annotations
 
@@ -6,20 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput, check, one_of
 from equinoise.explore.counted import Counted
 from equinoise.mechanism import Mechanism
-from equinoise.people import check_players
-from equinoise.pipeline import check_columns, check_guarantee, make_from, settings_of
+from equinoise.people import check_players, counting_settings
+from equinoise.pipeline import play
 from equinoise.procedure import Procedure
 from equinoise.solvers import Round
+from equinoise.synthesis import check_one_column, check_promise
+from equinoise.worst_case import WorstCase
 
 SCALES = ("wide", "adaptive", "paper")
+PER_INSTANCE, DIFFERENTIAL_PRIVACY = PROMISES = ("per-instance", "differential-privacy")
+"""What may be promised: by ``optimize``, and by ``synthesize``."""
 
 
 @dataclass(frozen=True)
 class Asked:
-    """The settings that a page moves. Their values are checked where ``optimize`` checks its own.
+    """The settings that a page moves. Their values are checked where the command checks its own.
 
     ``columns`` are the numbers of those that take part, in the order in which they were named; None is all.
     """
@@ -27,7 +31,7 @@ class Asked:
     epsilon: float
     bins: int = 101
     scales: str = "wide"
-    guarantee: str = "fixed-noise"
+    promise: str = PER_INSTANCE
     draws: int = 1
     delta: float = 0.0
     columns: Sequence[int] | None = None
@@ -41,23 +45,27 @@ class Asked:
             raise BadInput(f"There is no setting {str(strange)[:40]!r} here. There are {', '.join(known)}.")
         if "epsilon" not in given:
             raise BadInput("There is no epsilon. Give one, such as 1.")
-        for name in ("scales", "guarantee"):
+        for name in ("scales", "promise"):
             check(isinstance(given.get(name, ""), str), name, "a word", given.get(name))
         return cls(**given)
 
 
 def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
-    procedure = Procedure(asked.epsilon, scales=asked.scales, draws=asked.draws, delta=asked.delta)
+    check(asked.promise in PROMISES, "promise", one_of(PROMISES), asked.promise)
+    private = asked.promise == DIFFERENTIAL_PRIVACY
+    told: dict[str, Any] = {"epsilon": asked.epsilon, "draws": asked.draws, "delta": asked.delta}
+    procedure = Procedure(scales=asked.scales, **told)
     players = counted.on(asked.bins, asked.columns)
-    names = [axis.name for axis in players.grid.axes]
-    public = counted.public.issuperset(names)
-    check_guarantee(asked.guarantee, procedure, True if public else None)
-    procedure.check_grid(players.grid)
-    check_columns(asked.guarantee, len(names))
-    check_players(players, 1 if asked.guarantee == "worst-case" else 2)
-    settings = settings_of(
-        procedure, guarantee=asked.guarantee, columns=names, public_bounds=public, missing=counted.missing,
-        outside=counted.outside,
-    )  # fmt: skip
-    return make_from(players, procedure, guarantee=asked.guarantee, settings=settings, progress=progress)
+    public = counted.public.issuperset(axis.name for axis in players.grid.axes)
+    if private:
+        check(asked.scales == "wide", "scales", "left out with differential privacy, which has no game", asked.scales)
+        check_promise(**told, public_bounds=public)
+        check_one_column(players.grid)
+    else:
+        procedure.check_grid(players.grid)
+    check_players(players, 1 if private else 2)
+    counting = counting_settings(players, public_bounds=public, missing=counted.missing, outside=counted.outside)
+    if private:
+        return WorstCase.make(players.histogram, settings=counting, **told)
+    return play(players, procedure, counting, progress=progress)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.errors import BadInput, at_most, quoted, shown, visible
-from equinoise.explore.asked import Asked
+from equinoise.explore.asked import DIFFERENTIAL_PRIVACY, Asked
 from equinoise.explore.counted import Counted
 from equinoise.figures import Figure, theme
 from equinoise.figures.cost import cost as cost_figure
@@ -87,8 +87,6 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     for name, own in ours.get("columns", {}).items():
         laplace = f"Laplace mechanism: {theirs['columns'][name]['kl']:.4g}"
         found.append((f"KL of {visible(name)!r} alone", f"{own['kl']:.4g}", laplace))
-    if mechanism.measured is not None:
-        found.insert(2, ("worst loss end to end", at_most(mechanism.measured.worst), "measured, no guarantee"))
     every = "draw" if mechanism.draws == 1 else "draws"
     cost = at_most(mechanism.cost(mechanism.draws))
     found.append((f"cost of {mechanism.draws:,} {every}", cost, mechanism.qualifier))
@@ -97,7 +95,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
 
 def command(counted: Counted, asked: Asked) -> str:
     """The command that makes the same mechanism; options that say what it takes anyway are left out."""
-    words = ["equinoise", "optimize", counted.source]
+    words = ["equinoise", "synthesize" if asked.promise == DIFFERENTIAL_PRIVACY else "optimize", counted.source]
     axes = counted.chosen(asked.columns)
     words += [word for axis in axes for word in ("--column", axis.name)]
     for axis in axes:
@@ -105,7 +103,7 @@ def command(counted: Counted, asked: Asked) -> str:
             words += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
     plain = Asked(asked.epsilon)
     words += ["--epsilon", shown(asked.epsilon)]
-    words += _differing(asked, plain, ("guarantee", "bins", "scales", "draws", "delta"))
+    words += _differing(asked, plain, ("bins", "scales", "draws", "delta"))
     words += _differing(counted, Counted, ("missing", "outside", "engine", "engine_address"))
     return quoted([*words, "--out", "mechanism.eq"])
 

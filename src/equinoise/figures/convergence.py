@@ -20,7 +20,7 @@ def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
     """KL after each round of best response on the saved game, played again; or why there is no such figure."""
     game = mechanism.game()
     if game is None:
-        return "This tier plays no game: the weights are worked out in one step, and nothing converges."
+        return "No game is played here: the weights are worked out in one step, and nothing converges."
     steps, same = replayed(mechanism, game, tell)
     reached, lower = mechanism.metrics()["kl"], _lower_bound(mechanism)
     lasts = {step.run: step for step in steps}.values()

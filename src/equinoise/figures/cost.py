@@ -92,8 +92,6 @@ def how_composed(mechanism: Mechanism) -> str:
     """How what draws cost together was worked out."""
     if mechanism.differentially_private:
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
-    if mechanism.measured is not None:
-        return "Measured losses add up."
     return (
         "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
         "rounded upwards; the median is a quick upper bound."

@@ -66,10 +66,9 @@ def _caption(mechanism: Mechanism) -> str:
     if not mechanism.noise:
         return "For each epsilon of one draw, the public rule applied to the same people. Lower is closer."
     runs = _restarts(mechanism)
-    tier = " (with the fixed-noise tier's promise: nothing was measured end to end)" if mechanism.measured else ""
     return (
         "For each epsilon of one draw, the game with the saved people, noise and scales was solved again for this "
-        f"figure by best response, {runs} restart{'' if runs == 1 else 's'} each{tier}. Lower is closer. An "
+        f"figure by best response, {runs} restart{'' if runs == 1 else 's'} each. Lower is closer. An "
         "equilibrium need not be the closest profile there is, so the line may rise in places and the saved profile "
         "lie beside it."
     )

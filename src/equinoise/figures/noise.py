@@ -59,7 +59,7 @@ def _points(points: list[dict[str, Any]], name: str, width: float, number: int) 
 
 
 def _changes(mechanism: Mechanism) -> Figure:
-    """For the worst-case tier, which gives nobody noise of their own."""
+    """For differential privacy, which gives nobody noise of their own."""
     alt = altair()
     axis, changes = mechanism.grid.axis, mechanism.output - mechanism.original
     at, values = edges(axis), mechanism.released_values
@@ -82,7 +82,7 @@ def _changes(mechanism: Mechanism) -> Figure:
     most = max(points, key=lambda point: abs(point["change"]))
     return Figure(
         "noise", f"What the rule changes in each bin of {mechanism.grid.name}",
-        "Nobody has noise of their own in this tier: a public rule adds a little weight to every bin within the bounds "
+        "Nobody has noise of their own here: a public rule adds a little weight to every bin within the bounds "
         "and takes weight from bins where single people would show. The probability of a bin in a draw, minus the "
         "share of people in it.",
         f"The largest change is {most['change']:+.3g}, from {most['low']:.5g} to {most['high']:.5g}.",

@@ -47,7 +47,7 @@ def noise_of_places(mechanism: Mechanism, number: int) -> Floats:
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
     """The same for people of these bins, if everyone had the Laplace mechanism's noise."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
-    rows = baselines.laplace_rows(axis, mechanism.target / columns)[bins]
+    rows = baselines.laplace_rows(axis, mechanism.epsilon / columns)[bins]
     return _distances(rows, bins) * axis.width
 
 

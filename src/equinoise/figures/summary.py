@@ -31,7 +31,7 @@ def summary_html(shown: Mechanism | Solution) -> str:
 def in_short(shown: Mechanism | Solution) -> str:
     """One line; the object itself is far too long to read."""
     if isinstance(shown, Mechanism):
-        return f"{shown.tier} mechanism for {shown.grid.name} at epsilon {at_most(shown.target)}"
+        return f"{shown.tier} mechanism for {shown.grid.name} at epsilon {at_most(shown.epsilon)}"
     grid, epsilon = shown.game.players.grid, shown.game.epsilon
     return f"{shown.name} solution of a game for {grid.name} at epsilon {at_most(epsilon)}"
 

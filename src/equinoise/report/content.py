@@ -33,7 +33,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
     sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {visible(path.name)}"
-    made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
+    made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
 
 
@@ -51,7 +51,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
             Section("cost", SHORT["cost"], figure.title, [Text(figure.caption)], figure=figure,
                     tables=figure_tables(figure))
         )  # fmt: skip
-    made = f"{_tier(mechanism)} Made on {now:%Y-%m-%d}."
+    made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d}."
     return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
 
 
@@ -59,18 +59,11 @@ def _certified_publicly(mechanism: Mechanism) -> str:
     """How and of what: no more than was checked."""
     if mechanism.differentially_private:
         return "in whole numbers, for every dataset within the bounds"
-    how = f"in {mechanism.certificate().how}"
-    if mechanism.measured is None:
-        return f"{how}, for everyone in the data"
-    return (
-        f"{how}, for everyone in the data, of a loss with everyone else's noise fixed; the loss end to end was "
-        "measured when the mechanism was made, and not again"
-    )
+    return f"in {mechanism.certificate().how}, for everyone in the data"
 
 
-def _tier(mechanism: Mechanism) -> str:
-    kind = "differential privacy" if mechanism.differentially_private else "not differential privacy"
-    return f"{mechanism.tier.capitalize()} tier, {kind}."
+def _kind(mechanism: Mechanism) -> str:
+    return "Differential privacy." if mechanism.differentially_private else "Per-instance, not differential privacy."
 
 
 def _promised(mechanism: Mechanism, now: datetime) -> Section:
@@ -84,8 +77,6 @@ def _promised(mechanism: Mechanism, now: datetime) -> Section:
 def _end_to_end(mechanism: Mechanism) -> str:
     """What fixed noise leaves out, and how to measure it where that is possible."""
     ask = "'equinoise audit FILE --data DATA --end-to-end'"
-    if mechanism.measured is not None:
-        return f"At most {at_most(mechanism.measured.worst)} was measured when it was made; {ask} measures it again."
     larger = "With the noise worked out again without each person, losses can be larger"
     reason = why_not_measured(mechanism)
     return f"{larger}: measure them with {ask}." if reason is None else f"{larger}. {reason}"
@@ -125,7 +116,7 @@ def _metrics(mechanism: Mechanism) -> Section:
         ]
     table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
     text = (
-        f"Both at epsilon {at_most(mechanism.target)}; their promises differ. Distances in nats, probabilities "
+        f"Both at epsilon {at_most(mechanism.epsilon)}; their promises differ. Distances in nats, probabilities "
         "or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
     )
     return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])

@@ -29,8 +29,6 @@ def left_out(mechanism: Mechanism) -> list[str]:
         found.append("how the solver went and ended, round by round, and how long it took")
     if game and mechanism.budget is not None:
         found.append("the loss that one draw alone may have, which was worked out from the data")
-    if mechanism.tier == "end-to-end":
-        found.append("the loss that was measured (it is within what is stated), and the setting that was chosen for it")
     if settings.get("scales") == "adaptive":
         found.append("the scales that were found, which were worked out from the data")
     if not settings.get("public_bounds"):

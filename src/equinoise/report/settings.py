@@ -11,7 +11,6 @@ from equinoise.errors import quoted, shown, visible
 from equinoise.mechanism import Mechanism
 
 WORDS = {
-    "guarantee": "tier",
     "public_bounds": "bounds are public",
     "column": "column",
     "unit": "rows of one person share",
@@ -35,16 +34,12 @@ WORDS = {
     "padding_epsilon": "epsilon of the padding",
     "percentile": "percentile of the padding",
 }
-GAME_ONLY = ("noise", "scales", "per_axis", "utility", "solver", "time_limit", "generations", "restarts", "seed",
-             "own_start", "renyi")  # fmt: skip
-"""Settings that the worst-case tier has no use for."""
-
 DEFAULTS: dict[str, Any] = {
-    "guarantee": "fixed-noise", "delta": 0.0, "draws": 1, "noise": "laplace", "scales": "wide", "utility": "kl",
+    "delta": 0.0, "draws": 1, "noise": "laplace", "scales": "wide", "utility": "kl",
     "solver": "best-response", "seed": 0, "missing": "refuse", "outside": "refuse", "padding_epsilon": 1.0,
     "percentile": 0.9, "unit_rows": "all",
 }  # fmt: skip
-OPTIONS = ("epsilon", "guarantee", "delta", "draws", "renyi", "noise", "scales", "utility", "solver", "time_limit",
+OPTIONS = ("epsilon", "delta", "draws", "renyi", "noise", "scales", "utility", "solver", "time_limit",
            "generations", "restarts", "seed", "missing", "outside", "unit", "unit_rows", "padding_epsilon",
            "percentile")  # fmt: skip
 PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
@@ -53,13 +48,10 @@ PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-conver
 def asked(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
     """The settings that the file tells; on a ``public`` page none that came from the data."""
     settings = mechanism.settings
-    game = bool(mechanism.noise)
     found = [
         (words, _said(settings[name]))
         for name, words in WORDS.items()
-        if settings.get(name) is not None
-        and (game or name not in GAME_ONLY)
-        and (name != "unit_rows" or settings.get("unit") is not None)
+        if settings.get(name) is not None and (name != "unit_rows" or settings.get("unit") is not None)
     ]
     return [*found, *grid(mechanism, public=public)]
 
@@ -79,7 +71,7 @@ def grid(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
 def command(mechanism: Mechanism) -> str:
     """What asks for the same again, given the data; settings at their defaults are left out."""
     settings = mechanism.settings
-    parts = ["equinoise", "optimize", "DATA"]
+    parts = ["equinoise", "synthesize" if mechanism.differentially_private else "optimize", "DATA"]
     for axis in mechanism.grid.axes:
         parts += ["--column", axis.name]
         if settings.get("public_bounds"):

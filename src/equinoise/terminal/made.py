@@ -18,7 +18,7 @@ def metrics_table(mechanism: Mechanism) -> Table:
     of_all = "" if mechanism.budget is None else (
         f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, {mechanism.qualifier})"
     )  # fmt: skip
-    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.target)}{of_all}")
+    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
     table.add_column("")
     table.add_column("this mechanism", justify="right")
     table.add_column("Laplace mechanism", justify="right")

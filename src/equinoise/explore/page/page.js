@@ -18,34 +18,31 @@ const views = new Map();
 const figures = new Map(); // what is drawn
 
 function settings() {
-  const guarantee = document.querySelector("input[name=guarantee]:checked").value;
+  const promise = document.querySelector("input[name=promise]:checked").value;
   return {
     columns: [...document.querySelectorAll("input[name=column]:checked")].map((box) => Number(box.value)),
     epsilon: $("epsilon").valueAsNumber,
     bins: Number($("bins").value),
-    scales: guarantee === "worst-case" ? "wide" : $("scales").value,
-    guarantee,
+    scales: promise === "differential-privacy" ? "wide" : $("scales").value,
+    promise,
     draws: $("draws").valueAsNumber,
     delta: $("delta").valueAsNumber,
   };
 }
 
-// The tiers that take one column cannot be had for several.
-function limitTiers() {
+// Differential privacy takes one column.
+function limitPromises() {
   const several = document.querySelectorAll("input[name=column]:checked").length > 1;
-  for (const tier of document.querySelectorAll("input[name=guarantee]")) {
-    tier.disabled = several && tier.value !== "fixed-noise";
-    if (tier.checked && tier.disabled) document.querySelector("input[value=fixed-noise]").checked = true;
-  }
+  document.querySelector("input[value=differential-privacy]").disabled = several;
+  if (several) document.querySelector("input[value=per-instance]").checked = true;
   $("one-column").hidden = !several;
 }
 
 function changed() {
-  limitTiers();
+  limitPromises();
   const now = settings();
   const several = now.draws > 1;
-  $("scales").disabled = now.guarantee === "worst-case";
-  $("measure").hidden = now.guarantee !== "end-to-end";
+  $("scales").disabled = now.promise === "differential-privacy";
   $("epsilon-hint").textContent =
     several && now.delta > 0 ? "For all draws together." : several ? "For one draw; draws add up." : "For one draw.";
   $("delta-hint").textContent = several
@@ -58,11 +55,6 @@ function changed() {
     refuse(`Give a number for ${empty[0]}.`);
   } else if (now.columns.length === 0) {
     refuse("Choose a column.");
-  } else if (now.guarantee === "end-to-end") {
-    $("results").setAttribute("aria-busy", "true");
-    $("promise").textContent = "Nothing is promised yet. What stands below is of the settings before.";
-    $("command").textContent = "";
-    say("Settings have changed. Press “Measure end to end” when they are as you want them.");
   } else {
     timer = setTimeout(solve, QUIET);
   }
@@ -310,7 +302,6 @@ async function begin() {
   });
   $("settings").addEventListener("submit", (event) => event.preventDefault());
   $("keep").addEventListener("submit", save);
-  $("measure-button").addEventListener("click", solve);
   window.addEventListener("resize", () => {
     clearTimeout(refitting);
     refitting = setTimeout(refit, QUIET);
