@@ -1,11 +1,14 @@
 """Who is protected is kept up to date move by move; here it is worked out again from nothing after each."""
 
 import numpy as np
+import pytest
 from drawn_games import games, moved, moves_of, random_profile
+from games import small_game
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from loop_parts import classify_everyone, exposed_after, fewest_after, move, outside_after, parts_of
 
+from benchmarks import plain
 from equinoise.privacy import LEAST_EPSILON
 from equinoise.solvers.best_response.guards import EXPOSED, GUARDED
 
@@ -85,6 +88,30 @@ def test_guards_are_right_after_every_move(game, seed):
         i, old, new = random.choice(moves_of(guarded.state.profile)).tolist()
         guarded.move(i, old, new, int(random.choice([1, guarded.state.profile[i, old]])))
         guarded.check()
+
+
+@pytest.mark.parametrize(
+    ("scales", "epsilon", "profile", "i"),
+    [
+        ([0.3, 0.6, 3.0], 0.1, [[1, 2, 0], [0, 0, 2]], 0),
+        ([0.2, 0.5, 2.0], 0.15, [[0, 0, 3], [1, 1, 0]], 1),
+        ([0.5, 1.0, 3.0], 0.05, [[2, 1, 1], [0, 0, 2]], 0),
+    ],
+)
+def test_people_of_the_same_type_on_another_scale_are_looked_at_when_the_last_of_one_scale_leave(
+    scales, epsilon, profile, i
+):
+    """Their rows become too small a share of a cell where those who leave now come out more often."""
+    profile = np.array(profile)
+    game, leaving = small_game(profile.sum(axis=1), scales, epsilon), int(profile[i, 1])
+    after = moved(profile, i, 1, 2, leaving)
+    people = plain.Everyone(game, after)
+    expected = game.people - people.value(people.scales)[0]
+    assert expected == profile[i, 0] > 0
+    guarded = Guarded(game, profile)
+    assert guarded.unprotected == 0
+    assert guarded.limits.any_least
+    assert guarded.after(i, 1, 2, leaving, game.people) == (expected, 1)
 
 
 @settings(max_examples=60)

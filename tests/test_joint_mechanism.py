@@ -116,6 +116,17 @@ def test_one_scale_per_column_is_never_worse_than_one_for_all(people):
     assert len(apart.scales) == 64
 
 
+def test_weights_are_as_named_by_the_scale_of_each_column(people, tmp_path):
+    made = joint(people, per_axis=True, scales={"a": [20, 900], "b": [0.5, 90]})
+    used = [made.scales[index] for index in np.unique(made.scale_indices)]
+    assert all(a != b for a, b in used)
+    assert made.weights_as_named
+    made.save(tmp_path / "j.eq")
+    for choose in (lambda a, b: (b, a), lambda a, b: (a, a), lambda a, b: (b, b)):
+        forge(tmp_path / "j.eq", scales=[choose(*scale) for scale in made.scales])
+        assert not Mechanism.read(tmp_path / "j.eq").weights_as_named
+
+
 def test_three_columns_and_scales_of_ones_own(people):
     three = people.with_columns(c=pl.col("id") % 7)
     made = joint(three, column=["a", "b", "c"], bounds={**BOUNDS, "c": (0, 6)}, bins=9, epsilon=2)

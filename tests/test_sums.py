@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from drawn_games import multiplied_out
 from games import bag_game, joint_game, small_game
 from hypothesis import given
@@ -51,4 +52,25 @@ def test_what_is_left_when_nearly_everyone_goes_is_right_to_the_last_bit(few, mu
     exact = (huge - 10**12) * int(rows[0, 0, x]) + 10**12 * int(rows[0, 1, x]) + few * int(rows[1, 0, x])
     assert sum_after(store, state, x, change, 10**12) == float(exact)
     move_alone(store, limits, aim, state, buffers, 0, 0, 1, 10**12)
+    assert state.sums[x] == float(exact)
+
+
+@pytest.mark.parametrize("first", [1, 12_345, 10**9 + 7])
+def test_a_sum_added_up_anew_after_moves_forgets_what_they_rounded_off(first):
+    """10^12 people stop reaching a far cell, some before the others: the rest that those leave beside a sum that was
+    rounded before they moved must not count once it is added up anew."""
+    huge, few, x = 10**12 + 7, 3, 2
+    game = small_game([huge, 0, few], [0.001, 0.4], 1.0)
+    rows = plain.person_rows(game)
+    store, limits, aim, state, buffers = parts_of(game, game.profile_of(np.ones(2, dtype=np.int64)))
+    move_alone(store, limits, aim, state, buffers, 0, 1, 0, first)
+    narrow, wide, others = (Fraction(int(rows[i, v, x])) for i, v in ((0, 0), (0, 1), (1, 1)))
+    assert state.sums[x] > 2.0**53
+    assert state.low[x] != 0
+    assert state.exact[x] == 0
+    for stay in (0, 5):  # the first adds up, the second takes what is kept
+        block = huge - first - stay
+        exact = stay * wide + (first + block) * narrow + few * others
+        assert sum_after(store, state, x, float(narrow - wide), block) == float(exact)
+    move_alone(store, limits, aim, state, buffers, 0, 1, 0, block)
     assert state.sums[x] == float(exact)
