@@ -16,13 +16,13 @@ import sys
 from benchmarks.counting_side import COLUMN
 from benchmarks.heights import BOUNDS
 from benchmarks.measuring import peak_memory
-from equinoise import cli, pipeline
+from equinoise import cli, people
 
 
 def main(engine, look, path, out):
     """Run the command, and tell."""
     if look == "unlooked":
-        pipeline.warn_of_repeats = lambda data, columns: None
+        people.warn_of_repeats = lambda data, columns: None
     low, high = (str(bound) for bound in BOUNDS)
     line = ["--column", COLUMN, "--bounds", COLUMN, low, high, "--epsilon", "1", "--engine", engine]
     sys.argv = ["equinoise", "optimize", path, *line, "--out", out, "--force", "--json"]
