@@ -215,4 +215,4 @@ def test_the_command_says_so(folder, run, engine):
     table(individual=NAMES["numbers"]).write_csv("a.csv")
     line = ("--column", "x", "--bounds", "x", "0", "20", "--epsilon", "2", "--bins", "15", "--engine", engine)
     code, _, err = run("optimize", "a.csv", *line, "--out", "a.eq")
-    assert (code, "use optimize --unit 'individual'" in " ".join(err.split())) == (0, True)
+    assert (code, "use --unit 'individual'" in " ".join(err.split())) == (0, True)

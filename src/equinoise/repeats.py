@@ -62,7 +62,7 @@ def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
             warnings.warn(
                 f"Column {name!r} looks like a name for each person, and {where} have only {different:,} "
                 f"different values. Every row is taken for a person of its own, which protects rows, not people: if "
-                f"rows with the same {name!r} are one person's, use optimize --unit {name!r} (in Python, "
+                f"rows with the same {name!r} are one person's, use --unit {name!r} (in Python, "
                 f"unit={name!r}).",
                 SeveralRowsWarning,
                 stacklevel=5,
