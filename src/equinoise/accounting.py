@@ -72,7 +72,7 @@ class Accountant:
 
     @cached_property
     def sums(self) -> Floats:
-        """The same in floating point."""
+        """S, in units of the weights, in floating point."""
         return self.whole_sums.astype(np.float64)
 
     @cached_property
@@ -126,7 +126,7 @@ class Accountant:
         return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
 
     def tight(self, group: int, draws: int, delta: float, enough: float = 0.0) -> float:
-        """The same for one group by composing its loss distribution, with rounding that adds at most a hundredth.
+        """An epsilon for one group, by composing its loss distribution; rounding adds at most a hundredth.
 
         Rounding up adds at most a step a draw. The grid is refined until that is little beside the figure, or until it
         is clear that the figure is no more than ``enough``.

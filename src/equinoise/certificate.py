@@ -282,7 +282,7 @@ def _log_sum(exponents: NDArray[np.float64]) -> float:
 
 
 def _renyi_in_decimals(sums: list[int], rest: list[int], removal: _Removal, order: float, epsilon: float) -> bool:
-    """The same in decimals of 60 digits, whose ln and exp are correctly rounded.
+    """Whether a Renyi divergence is within epsilon, in decimals of 60 digits with correctly rounded ln and exp.
 
     Each logarithm is below 200 and off by less than 1e-57, the order at most 10^4; so each exponent is off by less than
     1e-52, each term, and their sum, by less than a factor 1 + 1e-50, and its logarithm by less than 1e-49. That leaves

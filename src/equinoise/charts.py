@@ -59,7 +59,7 @@ DASHES = [[1, 0], [8, 3], [2, 3], [8, 3, 2, 3], [12, 5]]
 """Lines of the game's rows, where families of noise are compared."""
 
 STROKES = ("solid", "dashes", "dots", "dashes and dots", "long dashes")
-"""The same in words."""
+"""The dashes in words."""
 
 BELOW = {"orient": "bottom", "columns": 3, "columnPadding": 30, "labelLimit": 0}
 """Not beside the chart: there, what is wider than was measured is cut off."""

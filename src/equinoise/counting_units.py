@@ -42,7 +42,7 @@ def count_units(
 def unit_lines(
     rows: Rows, axes: Sequence[Axis], *, missing: str = "refuse", outside: str = "refuse"
 ) -> tuple[pl.Series, Ints, Ints, Ints]:
-    """The same with everyone's name first; number 1 is the first name's."""
+    """Everyone's name (number 1 is the first), then the lines of people, cells and how many rows."""
     refuse_settings(missing, outside)
     grid, names = Grid(tuple(axes)), code_names(axes)
     keyed = rows.frame.select(*codes(rows, axes), unit_key(rows).alias("unit"))

@@ -111,7 +111,7 @@ def panicked(error: BaseException) -> bool:
 
 
 def by_panic(error: BaseException) -> str:
-    """The same in a sentence: most often there was no more memory, or no more threads."""
+    """A sentence about a library that gave up: most often there was no more memory, or no more threads."""
     return (
         f"A library gave up ({visible(str(error)).rstrip('.')[:200]}). Most often there is too little memory, or too "
         "few threads are allowed (ulimit -v, ulimit -u)."

@@ -158,7 +158,7 @@ def renaming(names: Sequence[str], new: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
-    """The same for an empty file: names and types for an engine that wants to know them before it reads."""
+    """The columns of an empty file: names and types for an engine that wants to know them before it reads."""
     return numbers(pl.LazyFrame(schema=dict.fromkeys([*kept, *columns], pl.String)), columns, kept).collect()
 
 

@@ -45,7 +45,7 @@ def as_frame(data: Any, names: Sequence[str | None], keep: bool | str = False) -
 
 
 def named_frame(data: Any) -> Any:
-    """The same with its values as they are. In pandas a name may be anything: it is taken as text."""
+    """A dataframe with its values as they are. In pandas a name may be anything: it is taken as text."""
     try:
         frame = nw.from_native(_with_names(data), allow_series=True)
     except TypeError:

@@ -137,7 +137,7 @@ class Methods:
         )  # fmt: skip
 
     def local(self, method: str, epsilon: float) -> Row:
-        """The same noise for everyone; its promise is worked out from the rows as they are.
+        """One noise for everyone; its promise is worked out from the rows as they are.
 
         Columns have noise of their own, each with an even share of epsilon, and what the shares promise adds up: the
         worst ratio of products is the product of the worst ratios.

@@ -201,7 +201,7 @@ def collect(rows: Rows, frame: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
 
 
 def stream(rows: Rows, frame: nw.LazyFrame[Any]) -> Iterator[pl.DataFrame]:
-    """The same for a query that gives as many rows as there are: in their order, a batch at a time."""
+    """The rows of a query that gives as many as there are: in their order, a batch at a time."""
     kind = frame.implementation
     name = "spark" if kind.is_spark_like() else kind.value
     try:

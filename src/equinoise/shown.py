@@ -24,7 +24,7 @@ class Shown(ABC):
         return summary_html(self)  # type: ignore[arg-type]
 
     def __repr__(self) -> str:
-        """The same where there is no HTML: one line, as all of it would be a page of numbers."""
+        """One line, where there is no HTML: all of it would be a page of numbers."""
         from equinoise.figures.summary import in_short
 
         return f"<{in_short(self)}>"  # type: ignore[arg-type]

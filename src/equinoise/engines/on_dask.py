@@ -78,7 +78,7 @@ class Dask:
 
 
 def with_names_alike(frame: Any, column: str, called: str) -> Any:
-    """The same frame, refused once it is read if the names in a partition are of another kind than the frame says.
+    """A frame, refused once it is read if the names in a partition are of another kind than the frame says.
 
     Partitions have types of their own: in one with a row without a name, whole numbers may be floats, and 7 would be
     7.0 there; so it would be in categories, unless they are text. What looks are functions within a function, so that

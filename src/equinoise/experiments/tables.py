@@ -121,7 +121,7 @@ def csv_of(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> bytes:
 
 
 def full(table: Sequence[Row]) -> bytes:
-    """The same with all digits, for whoever goes on with it."""
+    """A table of results as a CSV file with all digits, for whoever goes on with it."""
     names = ("seconds", *SHOWN, "js", "tv", "sd_loss", "wasserstein")
     header = [
         "epsilon", "method", "scales", "whose", "people", "seeds", "protected", "lower_bound", "gap",

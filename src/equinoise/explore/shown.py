@@ -50,7 +50,7 @@ def possible_cost(mechanism: Mechanism, costs: Callable[[], Sequence[dict[str, f
 
 
 def quick_cost(mechanism: Mechanism) -> Figure:
-    """The same at once where it takes a second, by upper bounds that are not tight."""
+    """What draws cost together, at once: by upper bounds that are not tight where the figure takes a second."""
     if not mechanism.costs_differ:
         return cost_figure(mechanism)
     found = possible_cost(mechanism, lambda: mechanism.costs(usual_draws(mechanism), tight=False))

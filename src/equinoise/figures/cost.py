@@ -49,7 +49,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
 
 
 def promised_cost(mechanism: Mechanism) -> Figure:
-    """The same from what is promised alone, with nothing in it that was worked out from the data."""
+    """What draws cost together as promised, with nothing in it that was worked out from the data."""
     rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)

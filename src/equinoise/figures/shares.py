@@ -30,7 +30,7 @@ def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
 
 
 def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
-    """The same, and which of the cells that groups have rows in stands for each: several may be in one bin."""
+    """Bins and groups of :func:`places`, and which cell of a group stands for each: several may be in one bin."""
     groups = mechanism.members.owners
     bins = mechanism.grid.bins_of(mechanism.members.cells)[:, number]
     first = np.sort(np.unique(np.stack([groups, bins]), axis=1, return_index=True)[1])
@@ -45,7 +45,8 @@ def noise_of_places(mechanism: Mechanism, number: int) -> Floats:
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
-    """The same for people of these bins, if everyone had the Laplace mechanism's noise."""
+    """How far people of these bins would come out with the Laplace mechanism's noise: root of the mean square, in data
+    units."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
     rows = baselines.laplace_rows(axis, mechanism.epsilon / columns)[bins]
     return _distances(rows, bins) * axis.width

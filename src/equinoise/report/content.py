@@ -123,7 +123,7 @@ def _metrics(mechanism: Mechanism) -> Section:
 
 
 def _settings(mechanism: Mechanism, *, public: bool) -> Section:
-    """The same on both pages: what was asked for, not what came of it."""
+    """What was asked for, not what came of it: alike on both pages."""
     tables = [
         Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
         Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),

@@ -31,7 +31,7 @@ class Report:
     promise: str
 
     def to_json(self) -> dict[str, Any]:
-        """The same, as JSON shows it."""
+        """What was written, as JSON shows it."""
         return {
             "file": str(self.path),
             "public": self.public,

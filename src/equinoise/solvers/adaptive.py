@@ -56,7 +56,7 @@ def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solu
 
 
 def with_new_scales(solution: Solution) -> Game | None:
-    """The same game with new scales halfway (in logarithm) from each scale in use to its neighbours on offer.
+    """A game with new scales halfway (in logarithm) from each scale in use to its neighbours on offer.
 
     Of the others only those neighbours stay. Beyond the largest scale there is a half step more if anyone uses it, or
     is not protected; below the smallest nothing. None if there is nothing new to offer. With several columns, a scale

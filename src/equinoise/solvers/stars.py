@@ -39,7 +39,7 @@ class Stars:
         return np.asarray(base - (np.diff(np.vstack([heights, base]), axis=0) * self.filled[:, cells]).sum(axis=0))
 
     def factors(self, x: int, heights: Floats, base: float) -> Floats:
-        """The same in one cell, as the factor of every pair's fraction; they come on top of the base."""
+        """The least that the largest height in use in one cell can be: factors of the fractions, on top of the base."""
         steps = -np.diff(heights, append=base)
         order = self.order[:, x]
         owners = order // self.choices

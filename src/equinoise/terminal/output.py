@@ -21,7 +21,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def finite(value: Any) -> Any:
-    """The same with null for numbers that JSON cannot hold."""
+    """A value with null for numbers that JSON cannot hold."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

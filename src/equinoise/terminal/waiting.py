@@ -137,7 +137,7 @@ def note(words: str, done: float | None = None, left: float | None = None) -> Ro
 
 @contextmanager
 def working(words: str) -> Iterator[Callable[[str], None]]:
-    """The same for what has no rounds; the words can be changed meanwhile."""
+    """Progress of what has no rounds; the words can be changed meanwhile."""
     with progress(words) as seen:
         yield lambda words: seen(note(words))
 
@@ -184,7 +184,7 @@ def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]],
 
 
 def _counted(values: Iterator[Floats], draws: int, clock: Clock, told: Callable[[int, str], None]) -> Iterator[Floats]:
-    """The same draws; how many there are, and the time left, is told on the way."""
+    """Draws as they come; how many there are, and the time left, is told on the way."""
     made = 0
     for part in values:
         yield part
