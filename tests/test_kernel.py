@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from equinoise.errors import BadInput
-from equinoise.game.kernel import check_size, make_kernel, offered_scales, weight_bits
+from equinoise.game.kernel import check_size, check_work, make_kernel, offered_scales, weight_bits
 from equinoise.grid import Axis, Grid
 from equinoise.noise import axis_weights
 from equinoise.procedure import Procedure
@@ -97,3 +97,15 @@ def test_hours_are_refused_by_public_settings_alone():
     Procedure(1, restarts=most).check_grid(grid)
     small = Grid(tuple(Axis.padded(name, 0, 100, bins=bins) for name in "ab"))
     Procedure(1, restarts=10_000).check_grid(small)
+
+
+@pytest.mark.parametrize("settings", [{"restarts": 0}, {"restarts": 10**9}, {"restarts": 2.5}, {"seed": -1}])
+def test_restarts_and_seeds_are_refused_before_anything_is_read(settings):
+    with pytest.raises(BadInput, match=f"'{next(iter(settings))}' parameter must be a whole number"):
+        Procedure(1, **settings)
+
+
+def test_no_remedy_is_offered_that_would_not_help():
+    with pytest.raises(BadInput, match="take hours") as refused:
+        check_work((5, 5), 8, 10**9, 2)
+    assert "bins a column" not in str(refused.value)
