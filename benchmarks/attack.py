@@ -15,8 +15,11 @@ from rich.progress import track
 
 from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
-from equinoise import Axis, baselines, demo, monotone, optimize
-from equinoise.noise import WEIGHT_TOTAL, round_rows
+from equinoise import Axis, optimize
+from equinoise.cli import example as demo
+from equinoise.game.noise import WEIGHT_TOTAL, round_rows
+from equinoise.statistics import baselines
+from equinoise.synthesis import monotone
 
 EPSILONS = (0.3, 1.0, 2.0)
 DRAWS = 10_000_000

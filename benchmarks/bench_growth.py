@@ -34,7 +34,7 @@ MOST_SECONDS = 60
 WHOLE = """
 import sys, time
 from benchmarks.measuring import peak_memory
-from equinoise import cli
+from equinoise.cli import main as cli
 try:
     cli.main()
 finally:

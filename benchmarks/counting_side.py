@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS
 from benchmarks.measuring import peak_memory
-from equinoise.grid import Axis
+from equinoise.data.grid import Axis
 
 COLUMN = "height"
 AXIS = Axis.padded(COLUMN, *BOUNDS)
@@ -27,8 +27,8 @@ LOW, PER_WIDTH = AXIS.padded_low, AXIS.per_width
 
 def ours(engine, path):
     """What `equinoise optimize` does before it plays: open the file and count, with every check."""
-    from equinoise.counting import count, open_rows
-    from equinoise.engines import connect
+    from equinoise.data.counting import count, open_rows
+    from equinoise.data.engines import connect
 
     with connect(engine) as connected:
         return count(open_rows(path, COLUMN, connected), AXIS).counts
@@ -72,9 +72,9 @@ def laid_out(cells, people):
 
 
 NEEDED = {
-    ("polars", "ours"): ["equinoise.counting", "equinoise.engines.on_polars"],
+    ("polars", "ours"): ["equinoise.data.counting", "equinoise.data.engines.polars"],
     ("polars", "bare"): ["polars"],
-    ("duckdb", "ours"): ["equinoise.counting", "equinoise.engines.on_duckdb"],
+    ("duckdb", "ours"): ["equinoise.data.counting", "equinoise.data.engines.duckdb"],
     ("duckdb", "bare"): ["duckdb"],
     ("numpy", "bare"): ["pyarrow.parquet"],
 }

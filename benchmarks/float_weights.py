@@ -1,8 +1,9 @@
 """Monotone weights in floating point, with a rule whose every part can be changed: for measuring, never for a release.
 
 The score of cell x is F = n + s where n are its people and s = floor + bend(sum of near[distance] people) its
-pseudo-people; g = min over smaller datasets of E^j F, as proven in ``equinoise.monotone`` for any score that no added
-person lowers. With ``alone``, F = max(n, min(n + s, t)), t = 1/(E - 1): a cell of t people or more counts them alone.
+pseudo-people; g = min over smaller datasets of E^j F, as proven in ``equinoise.synthesis.monotone`` for any score that
+no added person lowers. With ``alone``, F = max(n, min(n + s, t)), t = 1/(E - 1): a cell of t people or more counts them
+alone.
 
 Removing x's own people first, then the nearest ones, whole cells at a time, still finds the minimum:
 

@@ -13,7 +13,7 @@ from benchmarks.heights import BOUNDS, heights
 from benchmarks.heights import column_game as game_of
 from benchmarks.measuring import at_most, holds, note, table
 from equinoise import Axis
-from equinoise.noise import scale_set
+from equinoise.game.noise import scale_set
 from equinoise.solvers.best_response import rounds
 
 PEOPLE = tuple(10**power for power in range(3, 13))

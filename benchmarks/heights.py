@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise import Axis, Game, Grid, Histogram
-from equinoise.game import Players
+from equinoise.data.players import Players
 from equinoise.game.kernel import make_kernel, offered_scales
 
 BOUNDS = (163.0, 226.0)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import time
 
-from equinoise.counting import count_jointly, open_rows
-from equinoise.fixed_noise import FixedNoise
-from equinoise.game import Game
+from equinoise.data.counting import count_jointly, open_rows
+from equinoise.data.grid import Axis
+from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel, offered_scales
-from equinoise.grid import Axis
-from equinoise.metrics import joint_metrics
+from equinoise.mechanisms.per_instance import FixedNoise
 from equinoise.solvers.best_response import best_response
+from equinoise.statistics.metrics import joint_metrics
 
 BOUNDS = {"height": (163.0, 226.0), "weight": (50.0, 160.0), "age": (15.0, 66.0)}
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 from scipy import stats
 
-from equinoise.draws import draw_rows
+from equinoise.mechanisms.draws import draw_rows
 
 DOUBT = 0.001
 """How often a reported bound may be above the truth: it holds with 99.9 % confidence."""

@@ -12,12 +12,13 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.heights import BOUNDS, heights, players
+from equinoise.data.grid import Axis, Grid
+from equinoise.data.players import Players
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel, offered_scales
-from equinoise.game.players import Players
-from equinoise.grid import Axis, Grid
-from equinoise.solvers import branching, optimal, program, search
+from equinoise.solvers import optimal
 from equinoise.solvers.best_response import best_response
+from equinoise.solvers.optimal import branching, program, search
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 COLUMNS = (

@@ -16,7 +16,8 @@ import sys
 from benchmarks.counting_side import COLUMN
 from benchmarks.heights import BOUNDS
 from benchmarks.measuring import peak_memory
-from equinoise import cli, people
+from equinoise.cli import main as cli
+from equinoise.data import read_players as people
 
 
 def main(engine, look, path, out):

@@ -17,10 +17,10 @@ import numpy as np
 import equinoise
 from benchmarks.heights import players
 from equinoise.errors import at_most
-from equinoise.figures import make_figure, theme
-from equinoise.figures.figure import altair
-from equinoise.figures.shares import edges
-from equinoise.noise import noise_mass
+from equinoise.game.noise import noise_mass
+from equinoise.present.figures import make_figure, theme
+from equinoise.present.figures.figure import altair
+from equinoise.present.figures.shares import edges
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 BOUNDS, EPSILON = (150.0, 240.0), 1.0

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS, players
 from equinoise import Axis
-from equinoise.baselines import cells_within
+from equinoise.statistics.baselines import cells_within
 
 TRIED = (
     ("players", "height", *BOUNDS),

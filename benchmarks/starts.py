@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.heights import BOUNDS, heights
-from equinoise.game import Game, Players
+from equinoise.data.grid import Axis, Grid, Histogram
+from equinoise.data.players import Players
+from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel
-from equinoise.grid import Axis, Grid, Histogram
 from equinoise.solvers.best_response import RESTARTS, best_response, run_to_end
 from equinoise.solvers.optimal import optimal
 

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.heights import BOUNDS, heights
 from equinoise import compare, optimize, synthesize
-from equinoise.audit import audit
+from equinoise.analysis.audit import audit
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0)
 MANY = {"epsilon": 1.0, "delta": 1e-6, "draws": 500}

@@ -61,7 +61,7 @@ def complaints(folder: Path) -> Iterator[str]:
 
 def _lacking(folder: Path) -> Iterator[str]:
     import equinoise
-    from equinoise.cli import cli
+    from equinoise.cli.main import cli
 
     names = (folder / "reference" / "python.html").read_text()
     yield from (f"The reference lacks {name}." for name in equinoise.__all__ if f'id="equinoise.{name}"' not in names)

@@ -35,7 +35,7 @@ def python_names() -> str:
 
 def command_line() -> str:
     """Every command: its usage, its help, its options."""
-    from equinoise.cli import cli
+    from equinoise.cli.main import cli
 
     commands = {"equinoise": cli, **{f"equinoise {name}": command for name, command in cli.commands.items()}}
     return "\n\n".join(_command(path, command) for path, command in commands.items())

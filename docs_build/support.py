@@ -5,8 +5,8 @@ python -m docs_build.support > docs/support.md
 
 from __future__ import annotations
 
-from equinoise.procedure import SOLVERS, supports
-from equinoise.solvers import Request
+from equinoise.solvers.procedure import SOLVERS, supports
+from equinoise.solvers.solution import Request
 
 HEAD = """# What goes with what
 

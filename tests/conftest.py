@@ -9,7 +9,7 @@ import pytest
 from hypothesis import settings
 
 from benchmarks import heights as basketball
-from equinoise import cli
+from equinoise.cli import main as cli
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=100, print_blob=False)
 settings.load_profile("repeatable")
@@ -29,7 +29,7 @@ def _own_state(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Where work is slow, no line about that among what a test looks at."""
-    monkeypatch.setattr("equinoise.terminal.waiting.FIRST", 10_000.0)
+    monkeypatch.setattr("equinoise.present.terminal.progress_line.FIRST", 10_000.0)
 
 
 @pytest.fixture(scope="session")

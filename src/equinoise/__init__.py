@@ -9,10 +9,12 @@ TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before 
 if TYPE_CHECKING:
     from typing import Any
 
-    from equinoise.certificate import Certificate as Certificate
-    from equinoise.certificate import certify as certify
-    from equinoise.comparison import Comparison as Comparison
-    from equinoise.comparison import compare as compare
+    from equinoise.analysis.compare import Comparison as Comparison
+    from equinoise.analysis.compare import compare as compare
+    from equinoise.analysis.row_losses import write_losses as write_losses
+    from equinoise.data.grid import Axis as Axis
+    from equinoise.data.grid import Grid as Grid
+    from equinoise.data.grid import Histogram as Histogram
     from equinoise.errors import BadInput as BadInput
     from equinoise.errors import BudgetSpent as BudgetSpent
     from equinoise.errors import EquinoiseError as EquinoiseError
@@ -21,46 +23,44 @@ if TYPE_CHECKING:
     from equinoise.errors import PromiseNotMet as PromiseNotMet
     from equinoise.errors import SeveralRowsWarning as SeveralRowsWarning
     from equinoise.errors import WeakPromiseWarning as WeakPromiseWarning
-    from equinoise.fixed_noise import FixedNoise as FixedNoise
-    from equinoise.game import Game as Game
-    from equinoise.grid import Axis as Axis
-    from equinoise.grid import Grid as Grid
-    from equinoise.grid import Histogram as Histogram
-    from equinoise.mechanism import Mechanism as Mechanism
-    from equinoise.pipeline import optimize as optimize
-    from equinoise.row_losses import write_losses as write_losses
-    from equinoise.solvers import Solution as Solution
+    from equinoise.game.game import Game as Game
+    from equinoise.mechanisms.base import Mechanism as Mechanism
+    from equinoise.mechanisms.per_instance import FixedNoise as FixedNoise
+    from equinoise.mechanisms.private_table import WorstCase as WorstCase
+    from equinoise.privacy.certificate import Certificate as Certificate
+    from equinoise.privacy.certificate import certify as certify
     from equinoise.solvers.best_response import best_response as best_response
-    from equinoise.synthesis import synthesize as synthesize
-    from equinoise.worst_case import WorstCase as WorstCase
+    from equinoise.solvers.solution import Solution as Solution
+    from equinoise.verbs.optimize import optimize as optimize
+    from equinoise.verbs.synthesize import synthesize as synthesize
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "Axis": "grid",
+    "Axis": "data.grid",
     "BadInput": "errors",
     "BudgetSpent": "errors",
-    "Certificate": "certificate",
-    "Comparison": "comparison",
+    "Certificate": "privacy.certificate",
+    "Comparison": "analysis.compare",
     "EquinoiseError": "errors",
     "EquinoiseWarning": "errors",
-    "FixedNoise": "fixed_noise",
-    "Game": "game",
-    "Grid": "grid",
-    "Histogram": "grid",
-    "Mechanism": "mechanism",
+    "FixedNoise": "mechanisms.per_instance",
+    "Game": "game.game",
+    "Grid": "data.grid",
+    "Histogram": "data.grid",
+    "Mechanism": "mechanisms.base",
     "NotPublicWarning": "errors",
     "PromiseNotMet": "errors",
     "SeveralRowsWarning": "errors",
-    "Solution": "solvers",
+    "Solution": "solvers.solution",
     "WeakPromiseWarning": "errors",
-    "WorstCase": "worst_case",
+    "WorstCase": "mechanisms.private_table",
     "best_response": "solvers.best_response",
-    "certify": "certificate",
-    "compare": "comparison",
-    "optimize": "pipeline",
-    "synthesize": "synthesis",
-    "write_losses": "row_losses",
+    "certify": "privacy.certificate",
+    "compare": "analysis.compare",
+    "optimize": "verbs.optimize",
+    "synthesize": "verbs.synthesize",
+    "write_losses": "analysis.row_losses",
 }
 
 __all__ = [

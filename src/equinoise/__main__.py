@@ -7,7 +7,7 @@ Nothing is imported above :func:`main`, and next to nothing by the package itsel
 def main() -> None:
     """Run the command line."""
     try:
-        from equinoise.cli import main as run
+        from equinoise.cli.main import main as run
 
         run()
     except KeyboardInterrupt:

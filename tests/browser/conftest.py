@@ -17,14 +17,14 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
 
 expect.set_options(timeout=120_000)
 
 CHROMIUM = "/usr/bin/chromium"
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 812}
-EQUINOISE = [sys.executable, "-c", "from equinoise.cli import main; main()"]
+EQUINOISE = [sys.executable, "-c", "from equinoise.cli.main import main; main()"]
 
 
 @pytest.fixture(scope="session")

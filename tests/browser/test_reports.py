@@ -4,8 +4,8 @@ import pytest
 
 import equinoise
 from tests.browser.conftest import PHONE, PICTURES, WIDE, fits
-from tests.kinds import KINDS, PEOPLE, mechanism
-from tests.waiting import wait_until
+from tests.helpers.kinds import KINDS, PEOPLE, mechanism
+from tests.helpers.waiting import wait_until
 
 LONG = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
 

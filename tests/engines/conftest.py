@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from equinoise.engines import connect
-from tests.no_skips import pytest_runtest_makereport  # noqa: F401
-from tests.waiting import wait_until
+from equinoise.data.engines import connect
+from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.waiting import wait_until
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["PYSPARK_PYTHON"] = sys.executable

@@ -8,13 +8,14 @@ import time
 import cloudpickle
 import numpy as np
 import polars as pl
-from conftest import dask_cluster
 
-from equinoise import fields
-from equinoise.counting import count, open_rows
-from equinoise.engines import connect, on_dask
-from equinoise.grid import Axis
-from tests.waiting import wait_until
+from equinoise.data import text_fields as fields
+from equinoise.data.counting import count, open_rows
+from equinoise.data.engines import connect
+from equinoise.data.engines import dask as on_dask
+from equinoise.data.grid import Axis
+from tests.conftest import dask_cluster
+from tests.helpers.waiting import wait_until
 
 AXIS = Axis.padded("pay", 0, 100, bins=101)
 

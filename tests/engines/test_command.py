@@ -7,9 +7,10 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from conftest import NAMES
 
-MAIN = "from equinoise.cli import main; main()"
+from tests.conftest import NAMES
+
+MAIN = "from equinoise.cli.main import main; main()"
 
 
 def run(*arguments):

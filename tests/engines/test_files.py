@@ -4,10 +4,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from equinoise import fields
-from equinoise.counting import count, count_jointly, open_rows
+from equinoise.data import text_fields as fields
+from equinoise.data.counting import count, count_jointly, open_rows
+from equinoise.data.grid import Axis
 from equinoise.errors import BadInput
-from equinoise.grid import Axis
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 OTHER = Axis.padded("age", 0, 1, bins=5)

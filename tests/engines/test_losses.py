@@ -7,8 +7,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from equinoise import BadInput, fields, optimize, write_losses
-from equinoise.rows import open_rows
+from equinoise import BadInput, optimize, write_losses
+from equinoise.data import text_fields as fields
+from equinoise.data.rows import open_rows
 
 PEOPLE = 900
 ASKED = {"column": "pay", "bounds": (0, 100), "epsilon": 1, "bins": 41, "missing": "drop", "outside": "clip"}
@@ -45,9 +46,9 @@ def plain(made, tmp_path_factory):
 def small_batches(monkeypatch):
     """So that there are many of them, and partitions in several goes."""
     monkeypatch.setattr(fields, "PART_BYTES", 10_000)
-    monkeypatch.setattr("equinoise.engines.on_duckdb.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.engines.on_dask.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.engines.on_dask.PARTS_TOGETHER", 2)
+    monkeypatch.setattr("equinoise.data.engines.duckdb.ROWS_TOGETHER", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.ROWS_TOGETHER", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.PARTS_TOGETHER", 2)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
@@ -59,7 +60,7 @@ def test_files_are_written_as_polars_does(tmp_path, engine, made, plain, monkeyp
     for name, first, stop in (("1", 0, 50), ("2", 50, 300), ("3", 300, PEOPLE)):
         some = rows()[first:stop]
         some.write_csv(folder / f"{name}.csv") if ending == "csv" else some.write_parquet(folder / f"{name}.parquet")
-    monkeypatch.setattr("equinoise.row_losses.engine_for", lambda *_: nullcontext(engine))
+    monkeypatch.setattr("equinoise.analysis.row_losses.engine_for", lambda *_: nullcontext(engine))
     write_losses(made, folder, tmp_path / "b.csv")
     write_losses(made, folder, tmp_path / "b.parquet")
     found = pl.read_parquet(tmp_path / "b.parquet")
@@ -104,6 +105,6 @@ def test_all_rows_of_a_person_have_that_persons(tmp_path, engine, monkeypatch):
     half[500:].write_parquet(tmp_path / "in" / "2.parquet")
     made = optimize(half, **{**ASKED, "unit": "a.b"})
     write_losses(made, half, tmp_path / "a.parquet")
-    monkeypatch.setattr("equinoise.row_losses.engine_for", lambda *_: nullcontext(engine))
+    monkeypatch.setattr("equinoise.analysis.row_losses.engine_for", lambda *_: nullcontext(engine))
     write_losses(made, tmp_path / "in", tmp_path / "b.parquet")
     assert pl.read_parquet(tmp_path / "b.parquet").equals(pl.read_parquet(tmp_path / "a.parquet"))

@@ -8,11 +8,11 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from equinoise import fields
-from equinoise.counting_units import people_by_bag
+from equinoise.data import text_fields as fields
+from equinoise.data.counting_people import people_by_bag
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput
-from equinoise.rows import open_rows
-from tests.odd_rows import (
+from tests.helpers.odd_rows import (
     AXIS,
     NAMES,
     ODD_NAMES,

@@ -3,10 +3,10 @@
 import polars as pl
 import pytest
 
-from equinoise.counting import count, open_rows
-from equinoise.counting_units import count_units
+from equinoise.data.counting import count, open_rows
+from equinoise.data.counting_people import count_units
+from equinoise.data.grid import Axis
 from equinoise.errors import BadInput
-from equinoise.grid import Axis
 
 AXIS = Axis.padded("x", 0, 100, bins=41)
 PEOPLE = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(7 * i % 100) for i in range(60)]})

@@ -5,12 +5,12 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from equinoise import fields
-from equinoise.counting import open_rows
-from equinoise.counting_units import count_units
+from equinoise.data import text_fields as fields
+from equinoise.data.counting import open_rows
+from equinoise.data.counting_people import count_units
+from equinoise.data.grid import Axis
+from equinoise.data.repeated_names import warn_of_repeats
 from equinoise.errors import BadInput, SeveralRowsWarning
-from equinoise.grid import Axis
-from equinoise.repeats import warn_of_repeats
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 

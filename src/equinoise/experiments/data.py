@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.data.grid import Axis, Floats, Grid, Histogram
+from equinoise.data.players import Players
 from equinoise.errors import BadInput
 from equinoise.experiments.paper import BINS, PERCENTILE
-from equinoise.game import Players
-from equinoise.grid import Axis, Floats, Grid, Histogram
 
 INSTALL = "pip install 'equinoise[experiments]'"
 SAMPLE, SAMPLE_SEED = 10_000, 0

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.charts import LOOKS, svg
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.tables import NAMES, csv_of
-from equinoise.figures.figure import altair
+from equinoise.present.charts import LOOKS, svg
+from equinoise.present.figures.figure import altair
 
 WIDTH, HEIGHT, ACROSS = 330, 170, 2
 

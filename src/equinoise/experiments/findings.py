@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.baselines import cells_within, laplace_output, laplace_rows
+from equinoise.data.grid import Axis
 from equinoise.experiments import paper
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.games import row_spreads
 from equinoise.experiments.tables import MARK, OURS, Row
+from equinoise.game.noise import FAMILIES, PAPER_MULTIPLIERS, noise_mass, scale_set
 from equinoise.game.theorem import always_protecting_scale
-from equinoise.grid import Axis
-from equinoise.metrics import kl, metrics
-from equinoise.noise import FAMILIES, PAPER_MULTIPLIERS, noise_mass, scale_set
+from equinoise.statistics.baselines import cells_within, laplace_output, laplace_rows
+from equinoise.statistics.metrics import kl, metrics
 
 LARGEST = (1.0, 2.0, 4.0, 8.0)
 """The epsilons of the paper's Laplace rows that are no repetition."""

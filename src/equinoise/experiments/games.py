@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines
+from equinoise.data.grid import Axis, Floats, Ints
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.parts import Part, Tell
 from equinoise.experiments.settings import SCALES, Settings
-from equinoise.fixed_noise import FixedNoise
-from equinoise.game import Game
-from equinoise.grid import Axis, Floats, Ints
-from equinoise.metrics import metrics
-from equinoise.privacy import losses
-from equinoise.procedure import Procedure
-from equinoise.solvers import Round, Solution
+from equinoise.game.game import Game
+from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.privacy.loss import losses
+from equinoise.solvers.procedure import Procedure
+from equinoise.solvers.solution import Round, Solution
+from equinoise.statistics import baselines
+from equinoise.statistics.metrics import metrics
 
 SOLVERS = ("best-response", "genetic", "optimal")
 METHODS = (*SOLVERS, "laplace")

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise import __version__
-from equinoise.files import write_whole
+from equinoise.atomic_write import write_whole
 
 FORMAT = 1
 """Of what is stored; raised whenever a result means something else than before."""

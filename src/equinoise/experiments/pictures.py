@@ -6,7 +6,6 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from equinoise.charts import LOOKS
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.drawing import (
     COLOURS,
@@ -23,7 +22,8 @@ from equinoise.experiments.drawing import (
 )
 from equinoise.experiments.regression import Task, scattered
 from equinoise.experiments.tables import MARK, NAMES, OURS, Row, trained_on
-from equinoise.figures.figure import altair
+from equinoise.present.charts import LOOKS
+from equinoise.present.figures.figure import altair
 
 
 def of_games(data: Dataset, results: Sequence[dict[str, Any]], table: Sequence[Row]) -> list[Picture]:

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from equinoise import baselines
+from equinoise.data.grid import Floats
 from equinoise.errors import NotPublicWarning
 from equinoise.experiments.data import Dataset, needed
 from equinoise.experiments.paper import BINS, PERCENTILE
 from equinoise.experiments.parts import Part, Tell
 from equinoise.experiments.settings import Settings
-from equinoise.grid import Floats
-from equinoise.pipeline import optimize
-from equinoise.solvers import Round
+from equinoise.solvers.solution import Round
+from equinoise.statistics import baselines
+from equinoise.verbs.optimize import optimize
 
 LAYERS = (10, 10, 10)
 MOST_STEPS = 100

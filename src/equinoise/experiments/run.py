@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise import __version__
+from equinoise.atomic_write import write_whole
 from equinoise.errors import BadInput, EquinoiseError, one_of
 from equinoise.experiments import games, regression
 from equinoise.experiments.data import LOADERS, Dataset, check_installed
@@ -22,7 +23,6 @@ from equinoise.experiments.goals import Goal
 from equinoise.experiments.parts import Part, Store, Tell
 from equinoise.experiments.report import Outcome, document
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
-from equinoise.files import write_whole
 
 ALL = "all"
 MANIFEST, PAGE, TEXT, TABLES, PICTURES, PARTS = (

@@ -19,13 +19,13 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 
 from equinoise.errors import BadInput, EquinoiseError, check, visible
-from equinoise.explore.asked import SCALES
-from equinoise.explore.counted import Counted
+from equinoise.explore.counts import Counted
 from equinoise.explore.guard import MOST_BODY, NOTHING, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
+from equinoise.explore.request import SCALES
 from equinoise.explore.tabs import Message, Tabs
-from equinoise.figures import javascript
-from equinoise.terminal import finite
+from equinoise.present.figures import javascript
+from equinoise.present.terminal import finite
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 REPORT_POLICY = (

@@ -27,7 +27,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from equinoise.explore.peers import another_user
+from equinoise.explore.socket_owner import another_user
 
 MOST_BODY = 10_000
 """Bytes of a request: settings are a few hundred."""

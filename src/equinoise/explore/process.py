@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from equinoise.explore.counted import Counted
+from equinoise.explore.counts import Counted
 
 IMPORTED = ["equinoise.explore.worker"]
 

@@ -16,7 +16,7 @@ import uvicorn
 from equinoise.errors import BadInput, EquinoiseError, check, is_whole
 from equinoise.explore.app import Library, make_app
 from equinoise.explore.connections import WAITING, Connections, limited
-from equinoise.explore.counted import Counted
+from equinoise.explore.counts import Counted
 from equinoise.explore.guard import Guard
 from equinoise.explore.tabs import Tabs
 

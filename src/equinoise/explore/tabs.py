@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.errors import BadInput
-from equinoise.explore.counted import Counted
+from equinoise.explore.counts import Counted
 from equinoise.explore.process import start_worker
 
 MOST_TABS = 8

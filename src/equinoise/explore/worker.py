@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.errors import BadInput
-from equinoise.explore import shown
-from equinoise.explore.asked import Asked, make
-from equinoise.explore.counted import Counted
+from equinoise.explore import view as shown
+from equinoise.explore.counts import Counted
 from equinoise.explore.refusals import check_name, refusal
-from equinoise.mechanism import Mechanism
-from equinoise.solvers import Round
+from equinoise.explore.request import Asked, make
+from equinoise.mechanisms.base import Mechanism
+from equinoise.solvers.solution import Round
 
 SLOW = ("equinoise.solvers.best_response.loop", "altair")
 for slow in SLOW:

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.grid import Floats, Ints
-from equinoise.privacy import APPROXIMATE, EPSILON_CAP, MARGIN, PURE, RENYI, log_ratios
+from equinoise.data.grid import Floats, Ints
+from equinoise.privacy.loss import APPROXIMATE, EPSILON_CAP, MARGIN, PURE, RENYI, log_ratios
 
 LARGEST_POWER = 600.0
 """Of e, that sums of Renyi divergences are worked out with; larger ones are scaled down first."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from equinoise.game.closeness import LINEAR
-from equinoise.grid import Floats, Ints
-from equinoise.privacy import PURE
+from equinoise.data.grid import Floats, Ints
+from equinoise.game.utility import LINEAR
+from equinoise.privacy.loss import PURE
 
 if TYPE_CHECKING:
     from equinoise.game.game import Game

@@ -17,14 +17,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from equinoise.data.grid import Floats, Ints
+from equinoise.data.players import Players
 from equinoise.errors import BadInput, check
-from equinoise.game.closeness import LINEAR, TV, Closeness, closeness, feature_gain
 from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
-from equinoise.game.players import Players
-from equinoise.game.rows import MOST_WEIGHTS, RowStore, make_rows
-from equinoise.grid import Floats, Ints
-from equinoise.privacy import LEAST_EPSILON, losses
+from equinoise.game.row_store import MOST_WEIGHTS, RowStore, make_rows
+from equinoise.game.utility import LINEAR, TV, Closeness, closeness, feature_gain
+from equinoise.privacy.loss import LEAST_EPSILON, losses
 
 AT_ONCE = 2**22
 """Weights looked at together."""

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.data.grid import Axis, Grid, Ints
 from equinoise.errors import BadInput, check
-from equinoise.grid import Axis, Grid, Ints
-from equinoise.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, axis_weights, scale_set
+from equinoise.game.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, axis_weights, scale_set
 
 MOST_AXES = 6
 MOST_CELLS = 2**22
@@ -132,9 +132,9 @@ def make_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints
 def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, per_axis: bool = False) -> AxisScales:
     """The choices on offer: one scale per axis each, in units of the padded ranges; the last is the largest.
 
-    Names are those of :func:`equinoise.noise.scale_set`; numbers are a list, with several columns one for each, in data
-    units. The i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one: then
-    ``wide`` has as many scales an axis as keep the combinations within 64.
+    Names are those of :func:`equinoise.game.noise.scale_set`; numbers are a list, with several columns one for each, in
+    data units. The i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one:
+    then ``wide`` has as many scales an axis as keep the combinations within 64.
     """
     columns = [_of_axis(scales, axis, epsilon, len(grid.axes) > 1) for axis in grid.axes]
     if per_axis:

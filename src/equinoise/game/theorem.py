@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from equinoise.privacy import EPSILON_CAP
+from equinoise.privacy.loss import EPSILON_CAP
 
 
 def always_protecting_scale(people: int, epsilon: float) -> float:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from equinoise.game import Game
+from equinoise.data.grid import Ints
+from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel
-from equinoise.grid import Ints
-from equinoise.noise import MOST_WEIGHTS
+from equinoise.game.noise import MOST_WEIGHTS
 from equinoise.solvers.solution import Request, Solution
 
 WORTH = (0.01, 1e-5)

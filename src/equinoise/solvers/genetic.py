@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
-from equinoise.game import Game
-from equinoise.grid import Floats, Ints
+from equinoise.game.game import Game
 from equinoise.solvers.solution import Request, Round, Solution
 
 POPULATION, PARENTS, KEPT = 500, 10, 5

@@ -11,9 +11,9 @@ import numpy as np
 
 from equinoise.errors import at_most
 from equinoise.game.game import Game
-from equinoise.privacy import EPSILON_CAP, LEAST_EPSILON, MARGIN
+from equinoise.privacy.loss import EPSILON_CAP, LEAST_EPSILON, MARGIN
 from equinoise.solvers.best_response import best_response
-from equinoise.solvers.search import Search
+from equinoise.solvers.optimal.search import Search
 from equinoise.solvers.solution import Round, Solution
 
 SECONDS = 10.0

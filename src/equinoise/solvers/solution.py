@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from equinoise.game import Game
-from equinoise.grid import Ints
-from equinoise.shown import Shown
+from equinoise.data.grid import Ints
+from equinoise.game.game import Game
+from equinoise.present.notebook import Shown
 
 if TYPE_CHECKING:
-    from equinoise.mechanism import Mechanism
+    from equinoise.mechanisms.base import Mechanism
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Solution(Shown):
 
     def _shown_mechanism(self) -> Mechanism:
         """As a mechanism for one draw that may not hold: only to be looked at."""
-        from equinoise.fixed_noise import FixedNoise
+        from equinoise.mechanisms.per_instance import FixedNoise
 
         return FixedNoise.unchecked(self)
 

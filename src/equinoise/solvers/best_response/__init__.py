@@ -10,10 +10,10 @@ from itertools import chain
 
 import numpy as np
 
+from equinoise.data.grid import Ints
 from equinoise.errors import check, is_whole
 from equinoise.game.game import Game
-from equinoise.game.rows import ProductRows
-from equinoise.grid import Ints
+from equinoise.game.row_store import ProductRows
 from equinoise.solvers.best_response.dynamics import compile_loops, rounds
 from equinoise.solvers.best_response.starts import most_runs, starts
 from equinoise.solvers.solution import Request, Round, Solution

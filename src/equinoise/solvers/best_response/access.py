@@ -8,8 +8,8 @@ import numba
 import numpy as np
 from numba.extending import overload
 
-from equinoise.game.rows import DenseRows
-from equinoise.grid import Floats, Ints
+from equinoise.data.grid import Floats, Ints
+from equinoise.game.row_store import DenseRows
 
 ZERO: Any = np.int64(0)
 """Zero as a value: a function that is called with the literal 0 would be compiled once more."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from equinoise.game.condition import LARGEST_POWER
-from equinoise.privacy import APPROXIMATE
+from equinoise.privacy.loss import APPROXIMATE
 from equinoise.solvers.best_response.access import ZERO, compiled, fill_row
 from equinoise.solvers.best_response.sums import find_sums_after
 

@@ -15,10 +15,10 @@ from importlib import import_module
 
 import numpy as np
 
-from equinoise.game.closeness import LINEAR, TV
+from equinoise.data.grid import Ints
 from equinoise.game.game import Game
-from equinoise.grid import Ints
-from equinoise.privacy import EPSILON_CAP
+from equinoise.game.utility import LINEAR, TV
+from equinoise.privacy.loss import EPSILON_CAP
 from equinoise.solvers.solution import Round
 
 SINGLES_UP_TO = 4096

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equinoise.privacy import PURE
+from equinoise.privacy.loss import PURE
 from equinoise.solvers.best_response.access import ZERO, compiled, fill_near
 from equinoise.solvers.best_response.divergences import outside_after
 from equinoise.solvers.best_response.gain import (

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from equinoise.data.grid import Floats, Ints
 from equinoise.game.game import Game
-from equinoise.grid import Floats, Ints
 
 SPARE = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
 """How many times the protection that is needed a neighbourhood must offer, restart by restart; over and over."""

@@ -1,0 +1,1 @@
+"""What a mechanism is held against: data, losses, other methods."""

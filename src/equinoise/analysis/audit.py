@@ -1,0 +1,157 @@
+"""Checking a saved mechanism again, from its integers alone, and against the data it was made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from equinoise.analysis.end_to_end import EndToEnd, Progress
+from equinoise.data import counting
+from equinoise.data.engines import Engine, engine_for
+from equinoise.data.read_players import count_players
+from equinoise.errors import BadInput, check
+from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.ledger import Release
+from equinoise.privacy.certificate import Certificate
+
+
+@dataclass(frozen=True, eq=False)
+class Audit:
+    """What an audit found."""
+
+    mechanism: Mechanism
+    certificate: Certificate
+    releases: tuple[Release, ...]
+    same_kernel: bool
+    same_histogram: bool | None
+    end_to_end: EndToEnd | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether all that was ``checked`` is as it should be: the certificate holds, all draws are within the budget,
+        the weights are those of the noise that is named; the histogram, if there was data to compare, is that data's;
+        and nobody, if losses were measured end to end, is above the target."""
+        return self.sound and self.same_kernel and self.same_histogram is not False and self.above == 0
+
+    @property
+    def checked(self) -> tuple[str, ...]:
+        """What was looked at: ``certificate`` and ``weights``, and maybe ``budget``, ``data`` and ``end-to-end``."""
+        looked = {
+            "certificate": True,
+            "budget": self.mechanism.budget is not None,
+            "weights": True,
+            "data": self.same_histogram is not None,
+            "end-to-end": self.end_to_end is not None,
+        }
+        return tuple(name for name, done in looked.items() if done)
+
+    @property
+    def not_checked(self) -> tuple[str, ...]:
+        """What could have been looked at and was not. By its theorem, differential privacy needs nothing measured."""
+        possible = ("data",) if self.mechanism.differentially_private else ("data", "end-to-end")
+        return tuple(name for name in possible if name not in self.checked)
+
+    @property
+    def above(self) -> int:
+        """People above the target, as far as losses were measured end to end."""
+        return 0 if self.end_to_end is None else self.end_to_end.above
+
+    @property
+    def sound(self) -> bool:
+        """Whether what is promised holds."""
+        return self.certificate.holds and self.mechanism.within_budget
+
+    @property
+    def spent(self) -> int:
+        """Draws released so far."""
+        return sum(release.draws for release in self.releases)
+
+    def cells(self) -> list[dict[str, Any]]:
+        """For each occupied cell: its interval, its people, their average scale and their worst loss."""
+        m, axes = self.mechanism, self.mechanism.grid.axes
+        each, scales, members = m.losses(), m.group_scales, m.members
+        found = []
+        for cell in members.occupied.tolist():
+            here = members.owners[members.cells == cell]
+            people = members.people[here]
+            low, high = m.grid.interval(cell)
+            found.append(
+                {
+                    "cell": cell,
+                    "from": low if len(axes) > 1 else low[0],
+                    "to": high if len(axes) > 1 else high[0],
+                    "people": int(people.sum()),
+                    "average_scale": float(people @ scales[here, 0] / people.sum()) if scales.shape[1] == 1 else None,
+                    "worst_loss": float(each[here].max()),
+                }
+            )
+        return found
+
+    @cached_property
+    def totals(self) -> list[dict[str, Any]]:
+        """What the draws so far, and all that are allowed, cost each group together."""
+        m = self.mechanism
+        scales = m.scale_indices.tolist() if m.costs_differ else [None] * m.members.types
+        spent, allowed = (m.group_costs(draws).tolist() for draws in (self.spent, m.draws))
+        each = zip(*(part.tolist() for part in m.groups()), scales, spent, allowed, strict=True)
+        names = ("cell", "people", "scale", "spent", "allowed")
+        return [dict(zip(names, group, strict=True)) for group in each]
+
+    def to_json(self) -> dict[str, Any]:
+        """The findings, as JSON shows them."""
+        m = self.mechanism
+        return {
+            "passed": self.passed,
+            "checked": list(self.checked),
+            "not_checked": list(self.not_checked),
+            "people": m.total_people,
+            "certificate": self.certificate.to_json(),
+            "losses": {"worst": m.worst_loss, "quantiles": m.loss_quantiles(), "cells": self.cells()},
+            "ledger": {
+                "allowed": m.draws,
+                "spent": self.spent,
+                "declared_cost": m.cost(self.spent),
+                "totals": self.totals,
+                "releases": [{"at": r.at, "draws": r.draws} for r in self.releases],
+            },
+            "same_kernel": self.same_kernel,
+            "same_histogram": self.same_histogram,
+            "end_to_end": None if self.end_to_end is None else self.end_to_end.to_json(),
+            "promise": m.promise if self.sound else None,
+        }
+
+
+def audit(
+    file: Path,
+    data: Any = None,
+    *,
+    end_to_end: bool = False,
+    engine: str = "polars",
+    engine_address: str | None = None,
+    progress: Progress | None = None,
+) -> Audit:
+    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms.
+
+    ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
+    """
+    if end_to_end and data is None:
+        raise BadInput("An end-to-end audit needs the data that the mechanism was made from: name it with --data.")
+    mechanism = Mechanism.read(file)
+    same = None
+    check(data is not None or engine == "polars", "engine", "left out without data to count", engine)
+    if data is not None:
+        with engine_for(data, engine, engine_address) as reader:
+            same = _same_people(mechanism, data, reader)
+    found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, mechanism.weights_as_named, same)
+    return replace(found, end_to_end=mechanism.end_to_end(progress)) if end_to_end and found.passed else found
+
+
+def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool:
+    """Whether the data has the people that a mechanism was made from, counted by its own settings."""
+    grid, settings = mechanism.grid, mechanism.settings
+    unit = settings.get("unit")
+    rows = counting.open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
+    how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
+    return count_players(rows, grid, unit_rows=settings.get("unit_rows", "all"), **how).same(mechanism.players)

@@ -1,0 +1,226 @@
+"""The game beside what one would use instead, on the same data and grid, at several epsilons."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
+from equinoise.data.grid import Grid, Histogram
+from equinoise.data.players import Players
+from equinoise.data.read_players import Bounds, count_data
+from equinoise.errors import BadInput, check
+from equinoise.game.game import Game
+from equinoise.game.kernel import Kernel, make_kernel
+from equinoise.game.noise import check_noise
+from equinoise.solvers.procedure import Procedure, check_epsilon, check_time_limit, make_solver
+from equinoise.solvers.solution import Round
+
+TIME_LIMIT = 20.0
+
+Progress = Callable[[float, str, Round | None], None]
+Step = tuple[str, Callable[[], Row | LeftOut]]
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Every method at every epsilon, worked out from one count of the people. As secret as the data."""
+
+    players: Players
+    public_bounds: bool
+    epsilons: tuple[float, ...]
+    rows: tuple[Row, ...]
+    left_out: tuple[LeftOut, ...]
+    settings: dict[str, Any]
+
+    @property
+    def grid(self) -> Grid:
+        """The cells that all methods draw from."""
+        return self.players.grid
+
+    @property
+    def histogram(self) -> Histogram:
+        """People per cell."""
+        return self.players.histogram
+
+    @property
+    def people(self) -> int:
+        """How many people there are."""
+        return self.players.total_people
+
+    @property
+    def title(self) -> str:
+        """The columns in words: column 'pay', or columns 'height' and 'weight'."""
+        return f"column{'s' * (len(self.grid.axes) > 1)} {self.grid.name}"
+
+    @property
+    def methods(self) -> list[str]:
+        """The methods that have a row, in the order in which they are shown."""
+        return [method for method in PROMISES if any(row.method == method for row in self.rows)]
+
+    @property
+    def labels(self) -> dict[str, list[Row]]:
+        """The rows of each method and, where several families of noise are compared, of each family."""
+        found: dict[str, list[Row]] = {}
+        for row in sorted(self.rows, key=lambda row: self.methods.index(row.method)):
+            found.setdefault(row.label, []).append(row)
+        return found
+
+    def to_json(self) -> dict[str, Any]:
+        """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
+        return {
+            "people": self.people,
+            "cells": self.grid.cells,
+            "column": _one_or_all([axis.name for axis in self.grid.axes]),
+            "epsilons": list(self.epsilons),
+            "settings": self.settings,
+            "results": [row.to_json() for row in self.rows],
+            "left_out": [vars(left) for left in self.left_out],
+        }
+
+
+def compare(
+    data: Any,
+    *,
+    epsilons: Sequence[float],
+    column: str | Sequence[str] | None = None,
+    bounds: Bounds = None,
+    bins: int = 101,
+    noise: str | Sequence[str] = "laplace",
+    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
+    utility: str = "kl",
+    time_limit: float = TIME_LIMIT,
+    genetic: bool = False,
+    restarts: int | None = None,
+    seed: int = 0,
+    missing: str = "refuse",
+    outside: str = "refuse",
+    padding_epsilon: float = 1.0,
+    percentile: float = 0.9,
+    unit: str | None = None,
+    unit_rows: str = "all",
+    engine: str = "polars",
+    engine_address: str | None = None,
+    progress: Progress | None = None,
+) -> Comparison:
+    """The game's solvers and the baselines on one column or several, at every epsilon. The data is counted once.
+
+    ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
+    ``progress`` is told the epsilon and the method under way and, while a solver runs, its rounds. The other settings
+    are those of :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
+
+    >>> import numpy as np
+    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
+    >>> found = compare(people, epsilons=[1, 2], bounds=(140, 210), bins=41, restarts=2, time_limit=1)
+    >>> [row.method for row in found.rows if row.epsilon == 1][:4]
+    ['best-response', 'optimal', 'laplace', 'bounded-laplace']
+    """
+    asked = check_epsilons(epsilons)
+    check_time_limit(time_limit)
+    check(progress is None or callable(progress), "progress", "a function or None", progress)
+    families = check_families(noise)
+    procedures = [
+        Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in asked
+    ]  # refused before anything is read
+    if unit is not None and unit_rows == "all":
+        raise BadInput(
+            "What the game is compared with is for one row a person: keep one of each with --unit-rows one (in Python, "
+            "unit_rows='one')."
+        )
+
+    def check_grid(grid: Grid) -> None:
+        for procedure in procedures:
+            procedure.check_grid(grid)
+
+    players, counting = count_data(
+        data, column, bounds,
+        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
+        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_grid,
+    )  # fmt: skip
+    grid, public = players.grid, bool(counting["public_bounds"])
+    methods = Methods(players, public)
+    found: list[Row] = []
+    left_out: list[LeftOut] = []
+    kernels: dict[str, Kernel] = {}
+    for epsilon, procedure in zip(asked, procedures, strict=True):
+        relative = procedure.offered(grid)
+        for family in families:
+            if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
+                kernels[family] = make_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
+        games = [Game(players, kernels[family], epsilon, utility) for family in families]
+        chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
+        steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
+        for name, step in steps:
+            if progress is not None:
+                progress(epsilon, name, None)
+            one = step()
+            if isinstance(one, Row):
+                found.append(one)
+            elif one not in left_out:  # a missing extra is missing at every epsilon
+                left_out.append(one)
+    settings = {
+        "bounds": _one_or_all({axis.name: [axis.low, axis.high] for axis in grid.axes}),
+        "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
+        "scales": procedures[0].to_json()["scales"], "utility": utility,
+        "restarts": restarts, "seed": seed, "time_limit": time_limit,
+    }  # fmt: skip
+    return Comparison(players, public, asked, tuple(found), tuple(left_out), settings)
+
+
+def _steps(
+    methods: Methods, games: list[Game], progress: Progress | None, settings: dict[str, Any], slow: bool
+) -> Iterator[Step]:
+    """The methods at one epsilon, in the order in which they are shown."""
+    epsilon = games[0].epsilon
+
+    def play(name: str, game: Game) -> Row | LeftOut:
+        seen = None if progress is None else lambda state: progress(epsilon, name, state)
+        found = methods.play(name, game, make_solver(name, progress=seen, **settings))
+        return replace(found, noise=game.kernel.noise) if isinstance(found, Row) and len(games) > 1 else found
+
+    for name in ("best-response", "optimal", *(["genetic"] if slow else [])):
+        for game in games:
+            yield name if len(games) == 1 else f"{name} {game.kernel.noise}", partial(play, name, game)
+    for name in LOCAL_ROWS:
+        yield name, partial(methods.local, name, epsilon)
+    for name in ("additive-smoothing", "bounded-smoothing"):
+        yield name, partial(methods.smoothed, name, epsilon)
+    yield "monotone-weights", partial(methods.monotone, epsilon)
+    yield "dp-histogram", partial(methods.dp_histogram, epsilon)
+
+
+def _one_or_all(of_columns: list[str] | dict[str, Any]) -> Any:
+    """What JSON says of the only column; of several, all of it."""
+    if len(of_columns) > 1:
+        return of_columns
+    return next(iter(of_columns.values() if isinstance(of_columns, dict) else of_columns))
+
+
+def check_families(noise: Any) -> list[str]:
+    """The families of noise to compare, if there are any, all known and all different."""
+    families = [noise] if isinstance(noise, str) else list(noise)
+    check(len(families) > 0, "noise", "at least one family", noise)
+    for family in families:
+        check_noise(family)
+    repeated = next((family for family in families if families.count(family) > 1), None)
+    if repeated is not None:
+        raise BadInput(f"The noise {repeated!r} is given more than once. Give every family once.")
+    return families
+
+
+def check_epsilons(epsilons: Any) -> tuple[float, ...]:
+    """The epsilons in ascending order, if there are any, all usable and all different."""
+    several = isinstance(epsilons, Sequence | np.ndarray) and not isinstance(epsilons, str | bytes)
+    check(several and len(epsilons) > 0, "epsilons", "a list of at least one number", epsilons)
+    for epsilon in epsilons:
+        check_epsilon(epsilon)
+    ordered = tuple(sorted(float(epsilon) for epsilon in epsilons))
+    repeated = next((a for a, b in pairwise(ordered) if a == b), None)
+    if repeated is not None:
+        raise BadInput(f"Epsilon {repeated:g} is given more than once. Give every epsilon once.")
+    return ordered

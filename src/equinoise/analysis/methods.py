@@ -1,0 +1,248 @@
+"""Every method that can be compared, each giving a row: how close, how fast, how many protected, what is promised."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from equinoise.analysis import opendp_histogram as peers
+from equinoise.data.grid import Floats, Grid, Ints
+from equinoise.data.players import Players
+from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.game.game import Game
+from equinoise.game.kernel import products
+from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.private_table import WorstCase
+from equinoise.mechanisms.profile_weights import AT_ONCE
+from equinoise.privacy.loss import losses
+from equinoise.solvers.solution import Solution
+from equinoise.statistics import baselines
+from equinoise.statistics.metrics import distances
+
+_GAME = (
+    "one draw: the loss of each person in this dataset is at most {}, everyone else's noise held fixed "
+    "(per-instance; not differential privacy)"
+)
+_LOCAL = (
+    "every value: each person's own noisy value is {}-DP between any two values within the bounds, so all of them "
+    "may be released (a floating-point figure, not certified)"
+)
+_DRAW = "one draw: {}-DP for every dataset within the bounds, one person added or removed"
+
+PROMISES = {
+    "best-response": _GAME,
+    "optimal": _GAME,
+    "genetic": _GAME,
+    "laplace": _LOCAL,
+    "bounded-laplace": _LOCAL,
+    "staircase": _LOCAL,
+    "additive-smoothing": _DRAW,
+    "bounded-smoothing": _DRAW,
+    "monotone-weights": _DRAW,
+    "dp-histogram": "any number of draws: the noisy counts are {}-DP for every dataset within the bounds, one person "
+    "added or removed (people protected: by this theorem, not measured)",
+}
+"""What each method promises at some epsilon, in the order in which methods are shown."""
+
+NOT_PRIVATE = "the bounds were read off the data and are not private"
+
+LOCAL_ROWS = {
+    "laplace": baselines.laplace_rows,
+    "bounded-laplace": baselines.bounded_laplace_rows,
+    "staircase": baselines.staircase_rows,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method at one epsilon.
+
+    ``protected`` counts the people whose own loss of one draw is within epsilon. ``promised`` is the epsilon of the
+    promise, which can be another one than was asked for; None if nothing is promised. ``kl_spread`` is the standard
+    deviation of KL over the ``releases`` of a random method, whose metrics are means. ``noise`` is the game's family,
+    if several are compared.
+    """
+
+    epsilon: float
+    method: str
+    metrics: dict[str, Any]
+    seconds: float
+    protected: int
+    promised: float | None
+    promise: str
+    worst_loss: float | None = None
+    kl_spread: float | None = None
+    releases: int | None = None
+    solver: dict[str, Any] | None = None
+    noise: str | None = None
+
+    @property
+    def label(self) -> str:
+        """The method, with the family of its noise where several are compared."""
+        return self.method if self.noise is None else f"{self.method} {self.noise}"
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields, without those that the method does not have."""
+        optional = ("worst_loss", "kl_spread", "releases", "solver", "noise")
+        return {key: value for key, value in vars(self).items() if value is not None or key not in optional}
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """A method that could not be run, at one epsilon or (None) at any, and why."""
+
+    method: str
+    epsilon: float | None
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class Methods:
+    """The methods for people with one row each. ``public_bounds``: the promises may take the bounds as public."""
+
+    players: Players
+    public_bounds: bool
+
+    @property
+    def grid(self) -> Grid:
+        """The cells that everyone is in."""
+        return self.players.grid
+
+    @cached_property
+    def counts(self) -> Ints:
+        """People per cell."""
+        return self.players.histogram.counts
+
+    def play(self, name: str, game: Game, solve: Callable[[Game], Solution]) -> Row | LeftOut:
+        """A solver of the game. One that cannot take this game is left out; best response takes every game."""
+        try:
+            solution = solve(game)
+        except (BadInput, PromiseNotMet) as error:
+            if name == "best-response":
+                raise
+            return LeftOut(name, game.epsilon, str(error))
+        game = solution.game  # scales that adapt are others
+        unprotected = game.people - solution.protected
+        if unprotected == 0:
+            FixedNoise.from_solution(solution)  # refuses unless the exact certificate holds
+        return self._row(
+            game.epsilon, solution.name, None if unprotected else game.epsilon,
+            nothing=f"{unprotected:,} of {game.people:,} people are left unprotected",
+            metrics=self._distances(game.output(solution.profile)), seconds=solution.seconds,
+            protected=solution.protected, worst_loss=solution.worst_loss, solver=solution.summary(),
+        )  # fmt: skip
+
+    def local(self, method: str, epsilon: float) -> Row:
+        """One noise for everyone; its promise is worked out from the rows as they are.
+
+        Columns have noise of their own, each with an even share of epsilon, and what the shares promise adds up: the
+        worst ratio of products is the product of the worst ratios.
+        """
+        axes, people = self.grid.axes, self.players.total_people
+        began = time.perf_counter()
+        kernels = [LOCAL_ROWS[method](axis, epsilon / len(axes)) for axis in axes]
+        q = baselines.spread_out(self.counts / people, kernels)
+        seconds = time.perf_counter() - began
+        local = sum(baselines.local_epsilon(rows, axis) for rows, axis in zip(kernels, axes, strict=True))
+        sums = baselines.spread_out(self.counts.astype(np.float64), kernels)
+        each = np.concatenate([losses(rows, sums, people) for rows in self._laid_out(kernels)])
+        each = np.minimum(each, local)  # removing a value tells no more than changing it; floats lose track from 36 on
+        return self._row(
+            epsilon, method, local,
+            nothing="some noisy values rule some values out for certain",
+            metrics=self._distances(q), seconds=seconds, **self._within(epsilon, each),
+        )  # fmt: skip
+
+    def smoothed(self, method: str, epsilon: float) -> Row:
+        """Pseudo-counts in every cell of the grid, or only in those within the bounds."""
+        everywhere = method == "additive-smoothing"
+        cells = np.arange(self.grid.cells) if everywhere else baselines.grid_cells_within(self.grid)
+        began = time.perf_counter()
+        weights = baselines.smoothed(self.counts, epsilon, cells)
+        total = float(weights.sum())
+        seconds = time.perf_counter() - began
+        each, logs, without = [], np.log(weights[cells] / total), self.counts.copy()
+        for cell in self.players.cells:
+            without[cell] -= 1
+            other = baselines.smoothed(without, epsilon, cells)[cells]
+            without[cell] += 1
+            each.append(np.abs(logs - np.log(other / other.sum())).max())
+        return self._row(
+            epsilon, method, epsilon, metrics=self._distances(weights / total), seconds=seconds,
+            **self._within(epsilon, np.array(each)),
+        )  # fmt: skip
+
+    def monotone(self, epsilon: float) -> Row | LeftOut:
+        """Differential privacy: weights that no single person changes by more than e^epsilon."""
+        if len(self.grid.axes) > 1:
+            reason = "Monotone weights take one column: compare each alone to see it."
+            return LeftOut("monotone-weights", None, reason)
+        began = time.perf_counter()
+        try:
+            made = WorstCase.make(self.players.histogram, epsilon=epsilon)  # refuses unless the exact certificate holds
+        except BadInput as error:
+            return LeftOut("monotone-weights", epsilon, str(error))
+        seconds = time.perf_counter() - began
+        return self._row(
+            epsilon, "monotone-weights", epsilon, metrics=made.metrics(), seconds=seconds,
+            **self._within(epsilon, made.losses()),
+        )  # fmt: skip
+
+    def dp_histogram(self, epsilon: float) -> Row | LeftOut:
+        """Counts of the cells within the bounds with OpenDP's noise; ``seconds`` are those of one release."""
+        try:
+            add_noise, promised = peers.noisy_counter(epsilon)
+        except BadInput as error:
+            return LeftOut("dp-histogram", None, str(error))
+        found = list(self._releases(add_noise, epsilon))
+        return self._row(
+            epsilon, "dp-histogram", promised,
+            metrics=_means([one for _, one in found]),
+            seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.players.total_people,
+            kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
+        )  # fmt: skip
+
+    def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, Any]]]:
+        within = baselines.grid_cells_within(self.grid)
+        for _ in range(peers.RELEASES):
+            began = time.perf_counter()
+            weights = np.zeros(self.grid.cells)
+            weights[within] = peers.tidied(add_noise(self.counts[within]), epsilon)
+            seconds = time.perf_counter() - began
+            yield seconds, self._distances(weights / weights.sum())
+
+    def _row(self, epsilon: float, method: str, promised: float | None, nothing: str = "", **found: Any) -> Row:
+        """A row with its promise: the method's sentence at the epsilon that holds, or why nothing is promised."""
+        if promised is None or not math.isfinite(promised):
+            promised, said = None, f"nothing: {nothing}"
+        else:
+            said = PROMISES[method].format(at_most(promised))
+        said += "" if self.public_bounds else f"; {NOT_PRIVATE}"
+        return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
+
+    def _distances(self, q: Floats) -> dict[str, Any]:
+        return distances(self.counts / self.players.total_people, q, self.grid.axes)
+
+    def _laid_out(self, kernels: Sequence[Floats]) -> Iterator[Floats]:
+        """Rows over all cells of one person of each occupied cell, some at a time."""
+        bins, size = self.grid.bins_of(self.players.cells).T, max(1, AT_ONCE // self.grid.cells)
+        for first in range(0, self.players.types, size):
+            some = bins[:, first : first + size]
+            yield products([rows[of_axis] for rows, of_axis in zip(kernels, some, strict=True)])
+
+    def _within(self, epsilon: float, each: Floats) -> dict[str, Any]:
+        """How many people are within epsilon, from the loss of one person of each occupied cell; the worst loss."""
+        return {"protected": int(self.players.people[each <= epsilon].sum()), "worst_loss": float(each.max())}
+
+
+def _means(found: Sequence[Any]) -> Any:
+    """The mean of numbers, or of each entry of dicts; None where a number is missing."""
+    if isinstance(found[0], dict):
+        return {name: _means([one[name] for one in found]) for name in found[0]}
+    return None if None in found else float(np.mean(found))

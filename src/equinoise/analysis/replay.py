@@ -1,0 +1,84 @@
+"""A saved mechanism's procedure, run again: does it give the saved profile, and what does it give without a person?"""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+
+from equinoise.analysis.end_to_end import EndToEnd, Progress, measure, outcome_of, output_of, solved, tell
+from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.game.condition import Condition
+from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.solvers.procedure import Procedure
+from equinoise.solvers.solution import Solution
+
+NAMES = tuple(field.name for field in fields(Procedure))
+"""The settings that a procedure has."""
+
+
+def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
+    """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
+
+    It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
+    time limit decided, a machine on which the procedure gives another profile than the saved one.
+    """
+    procedure = procedure_of(mechanism)
+    players = mechanism.players
+    tell(progress, "Solving again with everyone")
+    again = solved(procedure, players)
+    if again is None or not gives(again, mechanism):
+        raise PromiseNotMet(
+            "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
+            "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
+            "step short."
+        )
+    condition = Condition(mechanism.epsilon, players.sizes, players.total_rows, mechanism.delta, mechanism.order)
+    return measure(outcome_of(procedure), players, condition, full=output_of(again), progress=progress)
+
+
+def procedure_of(mechanism: Mechanism) -> Procedure:
+    """The procedure that the settings of a mechanism name, if it is one that can be run again for a neighbour."""
+    reason = why_not_measured(mechanism)
+    if reason is not None:
+        raise BadInput(reason)
+    return Procedure(**{name: mechanism.settings[name] for name in NAMES})
+
+
+def why_not_measured(mechanism: Mechanism) -> str | None:
+    """Why the procedure that made a mechanism cannot be run again for a neighbour; None if it can."""
+    settings = mechanism.settings
+    if not settings.get("public_bounds", True):
+        return (
+            "The bounds of this mechanism were read off the data, so without one person the grid itself may be another "
+            "one and the loss infinite. Make it again with public bounds to measure it end to end."
+        )
+    if not set(NAMES) <= set(settings):
+        return (
+            "This mechanism does not tell all of its settings: it was made by an earlier version of Equinoise. Make it "
+            "again to measure it end to end."
+        )
+    if settings.get("own_start"):
+        return (
+            "This mechanism was solved from a start of one's own, which is not known for the data without a person. "
+            "Make it again without one to measure it end to end."
+        )
+    if "optimal" in (settings["solver"], mechanism.solver["name"]) and mechanism.solver.get("proven") is not True:
+        return (
+            "The optimal solver was stopped before it was done (or was not closer than best response), so the time it "
+            "had decided the profile, and no neighbour can be solved in the same way. Make it again with a longer time "
+            "limit to measure it end to end."
+        )
+    return None
+
+
+def gives(solution: Solution, mechanism: Mechanism) -> bool:
+    """Whether a solution is exactly what the mechanism holds."""
+    found = FixedNoise.unchecked(solution)
+    return (
+        found.scales == mechanism.scales
+        and found.members.same(mechanism.members)
+        and np.array_equal(found.scale_indices, mechanism.scale_indices)
+        and all(map(np.array_equal, found.factors, mechanism.factors))
+    )

@@ -1,0 +1,80 @@
+"""``equinoise reproduce``: the paper's experiments, done again."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+EXIT = "Exit status: 0 done, whatever was reached; 2 bad input; 130 stopped."
+
+
+@click.command(epilog=EXIT, short_help="Do the paper's experiments again, on public data.")
+@click.argument("experiments", nargs=-1, metavar="[height|income|large-income|regression|all]...")
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the page and all behind it.")
+@click.option("--quick", is_flag=True, help="A look at all of it, in about two minutes.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there.")
+def reproduce(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -> None:
+    """Do the paper's experiments again on public data (extra 'experiments'): tables, pictures and a page.
+
+    The whole takes about an hour on two cores. What is finished is kept in the folder: run the same command again
+    after it was stopped, and it goes on where it was.
+
+    \b
+    Examples:
+      equinoise reproduce --quick --out results
+      equinoise reproduce height regression --out results
+      equinoise reproduce all --out results --json
+    """
+    from equinoise.experiments import run
+    from equinoise.present import terminal
+
+    with watching() as watch:
+        try:
+            found = run.reproduce(experiments, out=out, quick=quick, watch=watch)
+        except KeyboardInterrupt:
+            click.echo("What is finished is kept: the same command goes on where it was.", err=True)
+            raise
+    if as_json:
+        terminal.print_json(found.to_json())
+        return
+    for goal in found.goals:
+        click.echo(goal.sentence())
+    for name, reason in found.left_out.items():
+        click.echo(f"Left out: {name}. {reason}", err=True)
+    again = f", {found.reused} of them done before" if found.reused else ""
+    click.echo(
+        f"{found.parts} parts{again}, {found.seconds:.0f} s. The page is {out / run.PAGE} (and {out / run.TEXT})."
+    )
+
+
+@contextmanager
+def watching() -> Iterator[Callable[[int, int, Any, str], None]]:
+    """Progress on stderr: a line that changes on a terminal, a line for each part elsewhere."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    from equinoise.present.terminal.consoles import notes, somebody_looks
+
+    console = notes()
+    if not somebody_looks(console):
+        began = time.monotonic()
+
+        def told(done: int, all_parts: int, part: Any, note: str) -> None:
+            if not note:
+                console.print(f"[{time.monotonic() - began:5.0f} s] {done + 1} of {all_parts}: {part.name}")
+
+        yield told
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("Reading the data", total=None)
+
+        def seen(done: int, all_parts: int, part: Any, note: str) -> None:
+            words = f"{part.name}: {note}" if note else part.name
+            bar.update(task, completed=done, total=all_parts, description=words)
+
+        yield seen

@@ -1,0 +1,77 @@
+"""``equinoise sample``: a release, charged before its first row appears."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from equinoise.cli.options import EPILOG, FILE_PATH, json_option
+from equinoise.cli.streams import drop_stdout
+from equinoise.errors import visible
+
+
+@click.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")
+@click.argument("file", type=FILE_PATH)
+@click.option("-n", "draws", type=int, default=1, show_default=True, help="How many draws to release.")
+@click.option("--out", type=FILE_PATH, help="A CSV file for the rows, instead of stdout.")
+@click.option("--force", is_flag=True, help="Replace --out if it exists.")
+@json_option
+def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool) -> None:
+    """Release draws from FILE, in data units. They are charged to its ledger before the first one appears.
+
+    Draws come from the operating system's random source and cannot be repeated. A charge stays even if the
+    rows are lost.
+
+    \b
+    Examples:
+      equinoise sample pay.eq -n 1
+      equinoise sample pay.eq -n 1000 --out rows.csv
+    """
+    from equinoise.atomic_write import check_writable, write_whole
+    from equinoise.mechanisms.base import Mechanism
+    from equinoise.present import terminal
+
+    with terminal.working("Checking the certificate"):
+        mechanism = Mechanism.open(file)
+    if out is not None:
+        check_writable(out, file, force=force)
+    names, rows = [axis.name for axis in mechanism.grid.axes], []
+    with terminal.drawing(draws, quiet=out is None and sys.stdout.isatty()) as seen:
+        values = seen(mechanism.stream(draws))
+        if out is not None:
+            lines = (text.encode() for text in terminal.csv_rows(names, values))
+            write_whole(out, lines, mode=0o644, force=force)
+        elif as_json:
+            rows = [value for part in values for value in part.tolist()]
+        else:
+            heads = [visible(name) for name in names] if sys.stdout.isatty() else names  # a terminal obeys letters
+            _write_rows(terminal.csv_rows(heads, values))
+    spent = mechanism.ledger.spent
+    if as_json:
+        terminal.print_json(
+            {
+                "column": names[0] if len(names) == 1 else names,
+                "rows": rows if out is None else None,
+                "file": None if out is None else str(out),
+                "draws": draws,
+                "spent": spent,
+                "allowed": mechanism.draws,
+                "declared_cost": mechanism.promised_cost(spent),
+                "promise": mechanism.public_promise,
+                "note": terminal.RELEASED,
+            }
+        )
+    else:
+        terminal.show_released(mechanism, draws, spent, out)
+
+
+def _write_rows(lines: Iterator[str]) -> None:
+    """Rows to stdout; a reader that has enough of them is no error (click would exit with 1)."""
+    try:
+        sys.stdout.writelines(lines)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        drop_stdout()

@@ -1,0 +1,35 @@
+"""``equinoise synthesize``: from rows to a differentially private mechanism."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from equinoise.cli.data_options import data_options
+from equinoise.cli.mechanism_options import make_and_save, making_options
+from equinoise.cli.options import EPILOG, FILE_PATH
+
+
+@click.command(epilog=EPILOG, short_help="Make a differentially private mechanism from a column, without a game.")
+@making_options
+@click.option(
+    "--base", type=FILE_PATH,
+    help="A file with one number for each cell within the bounds: where people are expected.  [default: even]",
+)  # fmt: skip
+@data_options
+def synthesize(**settings: Any) -> None:
+    """Weigh the cells of a column of DATA by a public rule, and save a mechanism that is differentially private for
+    every dataset within the bounds.
+
+    DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern. --bounds must be given, and with
+    --unit also --unit-rows one.
+
+    \b
+    Examples:
+      equinoise synthesize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --out pay.eq
+      equinoise synthesize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 --out pay.eq
+    """
+    from equinoise.verbs.synthesize import synthesize as make
+
+    make_and_save(make, **settings)

@@ -1,0 +1,1 @@
+"""Files and dataframes to people per cell."""

@@ -1,0 +1,157 @@
+"""Files read and counted by Spark: in this machine's cores, or by the executors of a running master."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import shutil
+import socket
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql.types import BooleanType, DoubleType, StringType, StructType
+
+from equinoise.data.paths import Files
+from equinoise.data.text_fields import FIELD, IS_TEXT, RAW, VALUE, Part, parts_of
+from equinoise.errors import BadInput
+
+SECONDS_TO_ANSWER = 10
+QUIET = f"-Dlog4j2.configurationFile={Path(__file__).with_name('quiet.properties')}"
+
+
+def read_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Parts of text files, described in JSON, read on an executor."""
+    for batch in batches:
+        for text in batch.column(0).to_pylist():
+            table = Part(**json.loads(text)).read().to_arrow()
+            yield from table.cast(pa.schema([_plain(field) for field in table.schema])).to_batches()
+
+
+def _plain(field: pa.Field) -> pa.Field:
+    """Spark has one type of text."""
+    return field.with_type(pa.string()) if field.name.startswith((RAW, FIELD)) else field
+
+
+@dataclass(frozen=True)
+class Spark:
+    """A session."""
+
+    session: SparkSession
+
+    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
+        """The columns of text files, one task a part."""
+        schema = StructType()
+        for j in range(len(kept)):
+            schema = schema.add(f"{FIELD} {j}", StringType())
+        for i in range(len(columns)):
+            schema = schema.add(f"{VALUE} {i}", DoubleType()).add(f"{IS_TEXT} {i}", BooleanType())
+            schema = schema.add(f"{RAW} {i}", StringType())
+        parts = [(json.dumps(asdict(part)),) for part in parts_of(files, columns, kept=kept)]
+        spread = self.session.sparkContext.parallelize(parts, len(parts))
+        return self.session.createDataFrame(spread, "part string").mapInArrow(read_parts, schema)
+
+    def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
+        """The columns of Parquet files. A name is a name, though Spark would take some for patterns."""
+        names = [re.sub(r"([*?\[\]{}\\,^])", r"\\\1", str(path.absolute())) for path in files.paths]
+        return self.session.read.parquet(*names)
+
+
+def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
+    """The rows in their order, one partition of them here at a time.
+
+    Executors pack every batch into one value, since Spark's own iterator makes Python objects of all values. What
+    packs them is a function within a function, so that they are sent it and need no Equinoise.
+    """
+
+    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow
+
+        for batch in batches:
+            out = pyarrow.BufferOutputStream()
+            with pyarrow.ipc.new_stream(out, batch.schema) as writer:
+                writer.write_batch(batch)
+            yield pyarrow.RecordBatch.from_pydict({"batch": pyarrow.array([out.getvalue().to_pybytes()])})
+
+    for row in frame.mapInArrow(packed, "batch binary").toLocalIterator():
+        yield pl.DataFrame(pa.ipc.open_stream(row["batch"]).read_all())
+
+
+@contextmanager
+def connect(address: str | None) -> Iterator[Spark]:
+    """The session that is open already, or one of our own at a master, stopped in the end."""
+    for kind in ("DataFrame", "SQL"):  # PySpark writes down whole stack traces of what it raises anyway
+        logging.getLogger(f"{kind}QueryContextLogger").setLevel(logging.CRITICAL + 1)
+    running = SparkSession.getActiveSession()
+    if running is not None:
+        master = running.sparkContext.master
+        if address not in {None, master}:
+            raise BadInput(
+                f"A Spark session at {master!r} is open in this process, which can have only one. Leave the address "
+                "out to use it, or stop it first."
+            )
+        yield Spark(running)
+        return
+    session = _start(address or "local[*]")
+    try:
+        yield Spark(session)
+    finally:
+        session.stop()
+
+
+def _start(master: str) -> SparkSession:
+    _check_reachable(master)
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("equinoise").master(master)
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "16",
+        "spark.driver.extraJavaOptions": QUIET,
+        "spark.sql.caseSensitive": "true",
+        "spark.sql.ansi.enabled": "true",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of versions that PySpark has not been tried with
+            return builder.getOrCreate()
+    except (PySparkException, OSError, RuntimeError) as error:
+        said = str(error).strip().splitlines() or [type(error).__name__]
+    except Exception as error:  # what Java throws comes in classes of py4j's own
+        said = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
+    raise BadInput(
+        f"Spark could not be started at {master!r}: {said[0][:160].strip(' :.')}. Look at the address, at JAVA_HOME, "
+        "and for a Java of version 17 or newer."
+    )
+
+
+def _check_reachable(master: str) -> None:
+    """Spark itself takes a minute to find out."""
+    home = os.environ.get("JAVA_HOME")
+    if not (Path(home, "bin", "java").exists() if home else shutil.which("java")):
+        raise BadInput(
+            "The spark engine needs Java, and there is none"
+            + (f" in JAVA_HOME ({home!r})" if home else "")
+            + ". Install version 17 or newer, or choose another engine."
+        )
+    found = re.fullmatch(r"spark://([^:/]+):(\d+)", master)
+    if found is None and not re.fullmatch(r"local(-cluster)?(\[[^\]]*\])?|[a-z0-9]+(://.+)?", master):
+        raise BadInput(f"{master!r} is no Spark master. Give an address such as spark://127.0.0.1:7077.")
+    if found is not None:
+        try:
+            socket.create_connection((found[1], int(found[2])), SECONDS_TO_ANSWER).close()
+        except (OSError, OverflowError) as error:
+            raise BadInput(f"There is no Spark master at {master!r} ({error}).") from None

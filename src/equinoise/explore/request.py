@@ -1,0 +1,71 @@
+"""What a page asks for, and the mechanism it gets: the one that the command line makes of the same settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from equinoise.data.read_players import check_players, counting_settings
+from equinoise.errors import BadInput, check, one_of
+from equinoise.explore.counts import Counted
+from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.private_table import WorstCase
+from equinoise.solvers.procedure import Procedure
+from equinoise.solvers.solution import Round
+from equinoise.verbs.optimize import play
+from equinoise.verbs.synthesize import check_one_column, check_promise
+
+SCALES = ("wide", "adaptive", "paper")
+PER_INSTANCE, DIFFERENTIAL_PRIVACY = PROMISES = ("per-instance", "differential-privacy")
+"""What may be promised: by ``optimize``, and by ``synthesize``."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The settings that a page moves. Their values are checked where the command checks its own.
+
+    ``columns`` are the numbers of those that take part, in the order in which they were named; None is all.
+    """
+
+    epsilon: float
+    bins: int = 101
+    scales: str = "wide"
+    promise: str = PER_INSTANCE
+    draws: int = 1
+    delta: float = 0.0
+    columns: Sequence[int] | None = None
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Asked:
+        """Settings as a page sends them; what is none of them, or of another type, is refused."""
+        known = cls.__dataclass_fields__
+        strange = next((name for name in given if name not in known), None)
+        if strange is not None:
+            raise BadInput(f"There is no setting {str(strange)[:40]!r} here. There are {', '.join(known)}.")
+        if "epsilon" not in given:
+            raise BadInput("There is no epsilon. Give one, such as 1.")
+        for name in ("scales", "promise"):
+            check(isinstance(given.get(name, ""), str), name, "a word", given.get(name))
+        return cls(**given)
+
+
+def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
+    """The mechanism, or the refusal that the command line prints."""
+    check(asked.promise in PROMISES, "promise", one_of(PROMISES), asked.promise)
+    private = asked.promise == DIFFERENTIAL_PRIVACY
+    told: dict[str, Any] = {"epsilon": asked.epsilon, "draws": asked.draws, "delta": asked.delta}
+    procedure = Procedure(scales=asked.scales, **told)
+    players = counted.on(asked.bins, asked.columns)
+    public = counted.public.issuperset(axis.name for axis in players.grid.axes)
+    if private:
+        check(asked.scales == "wide", "scales", "left out with differential privacy, which has no game", asked.scales)
+        check_promise(**told, public_bounds=public)
+        check_one_column(players.grid)
+    else:
+        procedure.check_grid(players.grid)
+    check_players(players, 1 if private else 2)
+    counting = counting_settings(players, public_bounds=public, missing=counted.missing, outside=counted.outside)
+    if private:
+        return WorstCase.make(players.histogram, settings=counting, **told)
+    return play(players, procedure, counting, progress=progress)

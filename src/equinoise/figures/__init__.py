@@ -1,9 +1,0 @@
-"""Pictures of one mechanism, each with its words and the table behind it: one file a figure.
-
-The report, notebooks and the local page share them. Importing this package is cheap: Altair loads with the first one.
-"""
-
-from equinoise.figures.figure import Figure
-from equinoise.figures.make import FIGURES, make_figure
-
-__all__ = ["FIGURES", "Figure", "make_figure"]

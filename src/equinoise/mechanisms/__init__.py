@@ -1,0 +1,1 @@
+"""What can be certified, drawn from and saved."""

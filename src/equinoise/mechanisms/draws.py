@@ -1,0 +1,94 @@
+"""Exact random draws: uniform whole numbers by rejection from a source of random bytes, no float anywhere."""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from equinoise.data.grid import Ints
+from equinoise.errors import check, is_whole
+
+RandomBytes = Callable[[int], bytes]
+"""Gives n random bytes. Releases use the operating system's; tests inject their own."""
+
+MOST = 2**62
+MOST_DRAWS = 10**9
+MOST_ROWS = 2**30
+"""Of one person."""
+_CHUNK = 1 << 18
+
+
+def check_draws(draws: Any) -> None:
+    """Refuse what is no number of draws."""
+    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
+
+
+def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:
+    """``size`` whole numbers, each equally likely from 0 to limit - 1 (limit at most 2^62).
+
+    Masked bits are kept if below the limit and drawn again if not, so that no remainder favours anyone.
+    """
+    if not 1 <= limit <= MOST:
+        raise ValueError(f"the limit must be from 1 to {MOST}, not {limit}")
+    bits = (limit - 1).bit_length()
+    mask = np.uint64((1 << bits) - 1)
+    out = np.empty(size, dtype=np.int64)
+    filled = 0
+    while filled < size:
+        wanted = size - filled
+        raw = np.frombuffer(source(8 * wanted), dtype="<u8") & mask
+        kept = raw[raw < np.uint64(limit)][:wanted]
+        out[filled : filled + len(kept)] = kept.astype(np.int64)
+        filled += len(kept)
+    return out
+
+
+def draw_rows(
+    people: Ints, weights: Sequence[Ints], totals: Sequence[int], size: int, source: RandomBytes = os.urandom
+) -> Iterator[Ints]:
+    """``size`` independent draws, some at a time, as rows of one bin per axis: someone's row uniformly, then on each
+    axis a bin by its weights there.
+
+    ``people[g]`` rows have the weights ``weights[d][g]`` on axis d, which sum to ``totals[d]``. All bins of a draw come
+    from one row, so relations between the columns survive. Each group's running totals are shifted by g times the
+    total, so that one binary search serves all groups.
+    """
+    if sum(people.tolist()) > MOST or len(people) * max(totals) > MOST:
+        raise ValueError("there are too many people or groups to draw from exactly")
+    last_person = np.cumsum(people)
+    shifts = np.arange(len(people))[:, None]
+    edges = [(np.cumsum(w, axis=1) + t * shifts).ravel() for w, t in zip(weights, totals, strict=True)]
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        group = np.searchsorted(last_person, uniform(int(last_person[-1]), length, source), side="right")
+        row = np.empty((length, len(weights)), dtype=np.int64)
+        for axis, (edge, total) in enumerate(zip(edges, totals, strict=True)):
+            target = group * total + uniform(total, length, source)
+            row[:, axis] = np.searchsorted(edge, target, side="right") % weights[axis].shape[1]
+        yield row
+
+
+def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
+    """``size`` independent draws of a cell, some at a time, each as likely as its weight, however large the weights."""
+    edges = list(accumulate(weights))
+    total = edges[-1]
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        if total <= MOST:
+            yield np.searchsorted(np.array(edges, dtype=np.int64), uniform(total, length, source), side="right")
+        else:
+            yield np.array([bisect_right(edges, _one(total, source)) for _ in range(length)], dtype=np.int64)
+
+
+def _one(limit: int, source: RandomBytes) -> int:
+    """A whole number of any size below a limit: masked bits, drawn again if not below it."""
+    bits = (limit - 1).bit_length()
+    while True:
+        drawn = int.from_bytes(source((bits + 7) // 8), "little") & ((1 << bits) - 1)
+        if drawn < limit:
+            return drawn

@@ -1,0 +1,248 @@
+"""What can be asked of a mechanism: its people, its noise, its losses, what draws cost and how close it is."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from equinoise.data.grid import Floats, Grid, Ints
+from equinoise.data.players import Bag, Players
+from equinoise.errors import at_most, check, is_number, is_whole
+from equinoise.game.game import Game
+from equinoise.game.kernel import AxisScales
+from equinoise.mechanisms.draws import MOST_DRAWS
+from equinoise.present.notebook import Shown
+from equinoise.privacy.accounting import Budget
+from equinoise.privacy.loss import QUANTILES, quantiles
+from equinoise.statistics import baselines
+from equinoise.statistics.metrics import distances, metrics
+
+if TYPE_CHECKING:
+    from equinoise.analysis.end_to_end import EndToEnd, Progress
+
+DELTA = 1e-6
+"""For the cost of many draws, where nobody says another one."""
+
+LEAST_COST_DELTA = 1e-15
+"""For the cost of many draws: the tests hold it against exact binomials down to here."""
+
+
+def check_costs(draws: Any, delta: Any) -> None:
+    """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
+    usable = isinstance(draws, Sequence | np.ndarray) and not isinstance(draws, str) and len(draws) > 0
+    check(usable, "draws", "a list of whole numbers", draws)
+    for many in draws:
+        check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
+    if delta is not None:
+        possible = is_number(delta) and LEAST_COST_DELTA <= delta < 1
+        check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Quantities(Shown):
+    """The questions that every mechanism answers, whichever its promise.
+
+    ``epsilon`` is of one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
+    is for all ``draws`` that are allowed together. Where people have noise of their own, it is of the family ``noise``;
+    ``scales`` has one scale per axis for every choice, in units of the padded ranges, ``scale_indices`` the choice of
+    each group, and ``factors`` the weights of its rows, axis by axis. Where they have none, as with differential
+    privacy, these are empty, and ``base`` may be given.
+    """
+
+    tier: ClassVar[str]
+    """What is promised: ``per-instance`` or ``differential-privacy``."""
+
+    composed: ClassVar[str]
+    """How the cost of many draws is worked out, where it is not by adding up."""
+
+    differentially_private: ClassVar[bool]
+    """Whether the promise is differential privacy: of every dataset, and not only of this one."""
+
+    costs_differ: ClassVar[bool] = False
+    """Whether many draws cost some people less than others."""
+
+    weights_source: ClassVar[str]
+    """What the weights must follow from, and an audit compares them with."""
+
+    grid: Grid
+    epsilon: float
+    draws: int
+    delta: float = 0.0
+    order: float | None = None
+    budget: Budget | None = None
+    noise: str = ""
+    scales: AxisScales = ()
+    scale_indices: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    factors: tuple[Ints, ...] = ()
+    base: tuple[float, ...] | None = None
+
+    @cached_property
+    @abstractmethod
+    def members(self) -> Players:
+        """Groups of interchangeable people, by the cells of their rows; several groups may have the same cells."""
+
+    @property
+    def output(self) -> Floats:
+        """q: the distribution of one draw over the cells."""
+        return self._output.copy()  # what is kept cannot be changed from outside
+
+    @cached_property
+    @abstractmethod
+    def _output(self) -> Floats:
+        """Worked out once."""
+
+    def losses(self) -> Floats:
+        """Loss of one draw for a person of each group."""
+        return self._losses.copy()
+
+    @cached_property
+    @abstractmethod
+    def _losses(self) -> Floats:
+        """Worked out once."""
+
+    @property
+    @abstractmethod
+    def loss_basis(self) -> str:
+        """What losses hold fixed, or work out again: said beside them."""
+
+    @property
+    @abstractmethod
+    def protected(self) -> int:
+        """People who are within what is promised of one draw."""
+
+    @property
+    @abstractmethod
+    def weights_as_named(self) -> bool:
+        """Whether the weights are those of their :attr:`weights_source`."""
+
+    @property
+    @abstractmethod
+    def within_budget(self) -> bool:
+        """Whether all draws that are allowed together stay within the budget, if there is one."""
+
+    @abstractmethod
+    def cost(self, draws: int) -> float:
+        """What so many draws cost together: within the budget's delta, or without one by adding up."""
+
+    @abstractmethod
+    def promised_cost(self, draws: int) -> float:
+        """What is promised of so many draws by what is public alone: never less than :meth:`cost`."""
+
+    @abstractmethod
+    def costs(self, draws: Sequence[int], delta: float | None = None, *, tight: bool = True) -> list[dict[str, float]]:
+        """How the cost grows: for each number of draws the worst and the median person's, and what adding up gives."""
+
+    def group_costs(self, draws: int) -> Floats:
+        """What so many draws cost a person of each group together: at most."""
+        return np.full(self.members.types, self.cost(draws))
+
+    def game(self, epsilon: float | None = None) -> Game | None:
+        """The game with these people, noise, scales and utility, at this epsilon of one draw or another one; None for
+        a mechanism that no game made."""
+        return None
+
+    @abstractmethod
+    def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
+        """KL from the original with all worked out again at another epsilon; None where that protects not everyone."""
+
+    @abstractmethod
+    def end_to_end(self, progress: Progress | None = None) -> EndToEnd:
+        """Everyone's loss with all worked out again without them, if that can be measured."""
+
+    @cached_property
+    def players(self) -> Players:
+        """The people, by the cells of their rows, whatever their scale."""
+        return self.members.merged()
+
+    def groups(self) -> tuple[Ints, Ints]:
+        """Groups of interchangeable people: the (lowest) cell they are in, and how many they are."""
+        return self.members.cells[self.members.begins[:-1]], self.members.people
+
+    @property
+    def bags(self) -> tuple[Bag, ...]:
+        """For each group the cells of a person's rows, and how many are in each."""
+        return self.members.bags
+
+    @property
+    def total_people(self) -> int:
+        """N: how many people there are."""
+        return self.members.total_people
+
+    @property
+    def total_rows(self) -> int:
+        """R: the rows of everyone."""
+        return self.members.total_rows
+
+    @property
+    def histogram(self) -> Ints:
+        """Rows per cell: people, where everyone has one."""
+        return self.members.histogram.counts
+
+    @property
+    def original(self) -> Floats:
+        """p: the distribution of the rows over the cells."""
+        return self.histogram / self.total_rows
+
+    @property
+    def released_values(self) -> Floats:
+        """What a draw of each cell of one column is released as, in data units."""
+        return self.grid.axis.midpoints()
+
+    def scale_names(self) -> list[str]:
+        """Every choice of scales in data units, as people read it; none where nobody has noise of their own."""
+        return [
+            " x ".join(f"{scale * axis.range:.3g}" for scale, axis in zip(choice, self.grid.axes, strict=True))
+            for choice in self.scales
+        ]
+
+    @property
+    def group_scales(self) -> Floats:
+        """The scale of each group on every axis, in data units: groups x axes, or x 0 where nobody has one."""
+        if not self.scales:
+            return np.zeros((self.members.types, 0))
+        ranges = np.array([axis.range for axis in self.grid.axes])
+        return np.asarray(np.array(self.scales)[self.scale_indices] * ranges)
+
+    @property
+    def qualifier(self) -> str:
+        """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
+        if self.order is not None:
+            return f"Renyi divergence of order {self.order:g}"
+        delta = self.delta if self.budget is None else self.budget.delta
+        return f"delta = {at_most(delta)}" if delta > 0 else ""
+
+    @property
+    def worst_loss(self) -> float:
+        """The largest loss of anyone."""
+        return float(self.losses().max())
+
+    def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
+        """The loss that a share of the people stays within, for each share."""
+        return quantiles(self.losses(), self.members.people, shares)
+
+    def metrics(self) -> dict[str, Any]:
+        """How close the output is to the original; with several columns jointly, column by column, and relations."""
+        return dict(self._metrics)
+
+    @cached_property
+    def _metrics(self) -> dict[str, Any]:
+        if len(self.grid.axes) > 1:
+            return distances(self.original, self.output, self.grid.axes)
+        return metrics(self.original, self.output, self.released_values)
+
+    def baseline(self) -> dict[str, Any]:
+        """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
+        return dict(self._baseline)
+
+    @cached_property
+    def _baseline(self) -> dict[str, Any]:
+        return distances(self.original, self.laplace_output(), self.grid.axes)
+
+    def laplace_output(self, epsilon: float | None = None) -> Floats:
+        """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
+        return baselines.laplace_output(self.original, self.grid.axes, self.epsilon if epsilon is None else epsilon)

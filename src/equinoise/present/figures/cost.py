@@ -1,0 +1,122 @@
+"""What draws cost together, as there are more of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from equinoise.errors import at_most
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.figures import theme
+from equinoise.present.figures.figure import Figure, altair
+from equinoise.present.figures.ticks import log_domain, log_ticks
+
+DRAWS = (1, 3, 10, 30, 100, 300)
+SERIES = {"added_up": "losses added up", "worst": "worst person", "median": "median person"}
+LOOKS = {
+    "losses added up": (theme.COLOURS[theme.ORIGINAL], "square", 150),
+    "worst person": (theme.COLOURS[theme.LAPLACE], "diamond", 100),
+    "median person": (theme.COLOURS[theme.RELEASED], "circle", 30),
+    "promised": (theme.COLOURS[theme.RELEASED], "circle", 65),
+}
+"""Colour, shape and size: later ones are smaller, so that all are seen where they agree."""
+
+
+def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure:
+    """The worst and the median person's cost, and what adding up gives, for several numbers of draws.
+
+    ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
+    """
+    costs = costs or mechanism.costs(usual_draws(mechanism))
+    points = [
+        {"draws": row["draws"], "who": name, "epsilon": row[key]}
+        for row in costs
+        for key, name in SERIES.items()
+        if 0 < row[key] < math.inf
+    ]
+    words = " ".join(
+        f"{_draws(int(row['draws'])).capitalize()} cost{'s' if row['draws'] == 1 else ''} the worst person "
+        f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
+        for row in (costs[0], costs[-1])
+    )
+    caption = f"{_whose(mechanism, costs[0]['delta'])} {how_composed(mechanism)} {_allowed(mechanism)}"
+    header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
+    rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
+    title = f"What draws of {mechanism.grid.name} cost together"
+    chart = _chart(points, f"epsilon (delta = {costs[0]['delta']:g})" if costs[0]["delta"] > 0 else "epsilon")
+    return Figure("cost", title, caption, words, (chart,), header, rows)
+
+
+def promised_cost(mechanism: Mechanism) -> Figure:
+    """What draws cost together as promised, with nothing in it that was worked out from the data."""
+    rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
+    points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
+    words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
+    beside = f" ({mechanism.qualifier})" if mechanism.qualifier else ""
+    caption = f"What is promised of so many draws{beside}, whoever is in the data. {_allowed(mechanism)}"
+    chart = _chart(points, f"promised{beside}")
+    return Figure(
+        "cost", "What is promised of several draws", caption, f"{words}{beside}.", (chart,),
+        ("draws", f"promised{beside}"),
+        [(many, at_most(value)) for many, value in rows], public=True,
+    )  # fmt: skip
+
+
+def _whose(mechanism: Mechanism, delta: float) -> str:
+    who = "" if mechanism.differentially_private else ", everyone's own figure"
+    if delta == 0:
+        return f"What draws cost together{who}."
+    own = (
+        ""
+        if mechanism.qualifier == f"delta = {at_most(delta)}"
+        else " (chosen for this figure, not part of the promise)"
+    )
+    return f"What draws cost together{who}, except with probability delta = {delta:g}{own}."
+
+
+def _draws(many: int) -> str:
+    return f"{many:,} draw{'' if many == 1 else 's'}"
+
+
+def usual_draws(mechanism: Mechanism) -> list[int]:
+    """Numbers of draws that are shown where nobody names others."""
+    return sorted({*DRAWS, mechanism.draws})
+
+
+def _allowed(mechanism: Mechanism) -> str:
+    return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
+
+
+def how_composed(mechanism: Mechanism) -> str:
+    """How what draws cost together was worked out."""
+    if mechanism.differentially_private:
+        return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+    return (
+        "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
+        "rounded upwards; the median is a quick upper bound."
+    )
+
+
+def _chart(points: list[dict[str, Any]], unit: str) -> Any:
+    alt = altair()
+    heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
+    there = {point["who"] for point in points}
+    names = [name for name in LOOKS if name in there]
+    colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
+    shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
+    base = alt.Chart(alt.Data(values=points)).encode(
+        x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
+        y=alt.Y("epsilon:Q", title=unit).scale(type="log", domain=log_domain(heights), nice=False)
+        .axis(values=log_ticks(heights), format="~g"),
+        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
+        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+        tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", title=unit, format=".4~g")],
+    )  # fmt: skip
+    shaped = base.encode(
+        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE)
+    )
+    marks = [
+        shaped.transform_filter(alt.datum.who == name).mark_point(filled=True, size=LOOKS[name][2]) for name in names
+    ]
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), *marks).properties(height=theme.HEIGHT)

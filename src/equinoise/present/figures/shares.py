@@ -1,0 +1,74 @@
+"""What figures need of a mechanism: distributions column by column, and people's noise and losses bin by bin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.mechanisms.base import Mechanism
+from equinoise.statistics import baselines
+
+AT_ONCE = 2**22
+"""Weights looked at together."""
+
+
+def of_column(values: Floats, grid: Grid, number: int) -> Floats:
+    """A distribution over the cells, seen on one column alone."""
+    others = tuple(axis for axis in range(len(grid.axes)) if axis != number)
+    return np.asarray(values.reshape(grid.shape).sum(axis=others))
+
+
+def edges(axis: Axis) -> Floats:
+    """Where the bins begin, and where the last one ends."""
+    return axis.padded_low + np.arange(axis.bins + 1, dtype=np.float64) * axis.width
+
+
+def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
+    """Where people are on one column: a bin and a group of people, once for each bin that the group has rows in."""
+    bins, groups, _ = _places(mechanism, number)
+    return bins, groups
+
+
+def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
+    """Bins and groups of :func:`places`, and which cell of a group stands for each: several may be in one bin."""
+    groups = mechanism.members.owners
+    bins = mechanism.grid.bins_of(mechanism.members.cells)[:, number]
+    first = np.sort(np.unique(np.stack([groups, bins]), axis=1, return_index=True)[1])
+    return bins[first], groups[first], first
+
+
+def noise_of_places(mechanism: Mechanism, number: int) -> Floats:
+    """How far from their own bin people come out on one column, for each of :func:`places`: root of the mean square,
+    in data units."""
+    bins, _, first = _places(mechanism, number)
+    return _distances(mechanism.factors[number][first], bins) * mechanism.grid.axes[number].width
+
+
+def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
+    """How far people of these bins would come out with the Laplace mechanism's noise: root of the mean square, in data
+    units."""
+    axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
+    rows = baselines.laplace_rows(axis, mechanism.epsilon / columns)[bins]
+    return _distances(rows, bins) * axis.width
+
+
+def _distances(rows: Ints | Floats, own: Ints) -> Floats:
+    places, found = np.arange(rows.shape[1]), np.empty(len(own))
+    step = max(1, AT_ONCE // rows.shape[1])
+    for begin in range(0, len(own), step):
+        part = slice(begin, begin + step)
+        mass = rows[part].astype(np.float64)
+        far = (places - own[part, None]).astype(np.float64) ** 2
+        found[part] = np.sqrt((mass * far).sum(axis=1) / mass.sum(axis=1))
+    return found
+
+
+def per_bin(bins: Ints, people: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """The bins that anyone is in; and in each how many people, the mean of their values and the largest."""
+    occupied, where = np.unique(bins, return_inverse=True)
+    many = np.bincount(where, weights=people).astype(np.int64)
+    with np.errstate(invalid="ignore"):
+        means = np.bincount(where, weights=people * values) / many
+    largest = np.full(len(occupied), -np.inf)
+    np.maximum.at(largest, where, values)
+    return occupied, many, means, largest

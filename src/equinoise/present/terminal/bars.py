@@ -1,0 +1,106 @@
+"""A small picture in letters: what was there and what is released, side by side.
+
+At most twenty lines of at most eighty letters. A line is one bin or several, from the first to the last that anyone is
+in; what falls outside is added up in a last line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from rich.cells import set_cell_size
+from rich.console import Console
+from rich.text import Text
+
+from equinoise.data.grid import Axis, Floats
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.figures.shares import of_column
+
+LINES = 18
+COLUMNS = 3
+"""Of several columns, so many are shown, each with its part of the lines."""
+LABEL, BAR, SHARE = 20, 19, 8
+EIGHTHS = " ▏▎▍▌▋▊▉█"
+
+
+@dataclass(frozen=True)
+class Line:
+    """Some bins: where they are, and how likely they are in the data and in a draw."""
+
+    label: str
+    original: float
+    released: float
+
+
+def lines_of(axis: Axis, original: Floats, released: Floats, most: int = LINES) -> list[Line]:
+    """The lines of one column, and one for the rest if anything falls there."""
+    occupied = np.flatnonzero(original)
+    first, last = int(occupied[0]), int(occupied[-1])
+    together = -(-(last - first + 1) // most)
+    cuts = [*range(first, last + 1, together), last + 1]
+    labels = labels_of([axis.padded_low + cut * axis.width for cut in cuts])
+    lines = [
+        Line(label, float(original[begin:end].sum()), float(released[begin:end].sum()))
+        for label, (begin, end) in zip(labels, pairwise(cuts), strict=True)
+    ]
+    rest = float(released[:first].sum() + released[last + 1 :].sum())
+    return [*lines, Line("elsewhere", 0.0, rest)] if rest > 0 else lines
+
+
+def labels_of(edges: list[float]) -> list[str]:
+    """From one edge to the next, with as many digits as there is room for."""
+    for digits in (5, 6, 4, 3, 2, 1):
+        labels = [f"{low:.{digits}g} to {high:.{digits}g}" for low, high in pairwise(edges)]
+        if max(map(len, labels)) <= LABEL:
+            break
+    return labels
+
+
+def bar(share: float, most: float, *, plain: bool) -> str:
+    """So much of a bar, to an eighth of a letter (where there are no such letters, to one); what is there is seen."""
+    if plain:
+        return "#" * max(round(BAR * share / most), int(share > 0))
+    eighths = max(round(8 * BAR * share / most), int(share > 0))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
+
+
+def percent(share: float) -> str:
+    """A share in a few letters."""
+    if share == 0:
+        return "0 %"
+    return "<0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
+
+
+def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
+    """All of it, with a head; ``plain`` for terminals that know no blocks."""
+    grid, drawn = mechanism.grid, Text()
+    shown = grid.axes[:COLUMNS]
+    for number, axis in enumerate(shown):
+        original, released = (of_column(values, grid, number) for values in (mechanism.original, mechanism.output))
+        lines = lines_of(axis, original, released, LINES // len(shown) - (len(shown) > 1))
+        most = max(max(line.original, line.released) for line in lines)
+        drawn.append(f"{_fitting(axis.name)}  {'original':<{BAR + SHARE}}  released\n", style="bold")
+        for line in lines:
+            drawn.append(f"{line.label:>{LABEL}}  ")
+            for share, style in ((line.original, ""), (line.released, "blue")):
+                letters = bar(share, most, plain=plain)
+                drawn.append(letters, style=style)
+                drawn.append(f" {percent(share)}".ljust(BAR + SHARE - len(letters)) + "  ")
+            drawn.right_crop(len(drawn.plain) - len(drawn.plain.rstrip(" ")))
+            drawn.append("\n")
+    if len(grid.axes) > COLUMNS:
+        drawn.append(f"and {len(grid.axes) - COLUMNS} more columns\n")
+    return drawn
+
+
+def _fitting(name: str) -> str:
+    """A column's name as wide as labels are, whatever letters it has."""
+    printable = "".join(letter if letter.isprintable() else "?" for letter in name)
+    return set_cell_size(printable, LABEL)
+
+
+def show_bars(console: Console, mechanism: Mechanism) -> None:
+    """Print it."""
+    console.print(picture(mechanism, plain=not console.encoding.startswith("utf")))

@@ -1,0 +1,144 @@
+"""Methods side by side, and what more draws cost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from equinoise.analysis.compare import Comparison
+from equinoise.analysis.methods import LOCAL_ROWS, NOT_PRIVATE, PROMISES, Row
+from equinoise.errors import at_most, listed
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.figures.cost import how_composed
+from equinoise.present.terminal.consoles import screen
+from equinoise.present.terminal.words import METRIC_NAMES, SECRET
+from equinoise.privacy.promise import SECRET_SIZE
+
+COMPARED = {
+    "kl": "KL",
+    "js": "Jensen-\nShannon",
+    "tv": "total\nvar.",
+    "sd_loss": "SD\nchange",
+    "pmf_sd_loss": "SD of\nprob.",
+    "jaccard": "Jac-\ncard",
+    "cosine": "cosine",
+    "wasserstein": "Wasser-\nstein",
+    "correlation_loss": "corre-\nlation",
+}
+"""The metrics' names where there is little room."""
+
+
+DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein", "correlation_loss")
+"""What is left out first where a terminal is narrow."""
+
+
+def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list[str]]:
+    """The table with as many metrics as the terminal has room for, and those that are left out."""
+    known = comparison.rows[0].metrics
+    for many in range(len(DISPENSABLE) + 1):
+        left_out = DISPENSABLE[:many]
+        table = comparison_table(comparison, [name for name in COMPARED if name in known and name not in left_out])
+        if console.measure(table, options=console.options.update(width=1000)).maximum <= console.width:
+            break
+    return table, [METRIC_NAMES[name] for name in COMPARED if name in known and name in left_out]
+
+
+def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
+    """Every method at every epsilon, in 100 columns with all metrics."""
+    table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
+    table.add_column("method", no_wrap=True)
+    for name in (*(COMPARED[name] for name in metrics), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for epsilon in comparison.epsilons:
+        table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
+        for row in (row for row in comparison.rows if row.epsilon == epsilon):
+            table.add_row(
+                row.label, *(_brief(name, row.metrics[name]) for name in metrics),
+                "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
+                "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
+                style=None if row.promised is not None else "red",
+            )  # fmt: skip
+        table.add_section()
+    return table
+
+
+def _promised(row: Row) -> str:
+    return "none" if row.promised is None else at_most(row.promised)
+
+
+def _brief(name: str, value: float | None) -> str:
+    if value is None:  # a correlation of a column that is constant
+        return "-"
+    if name in {"jaccard", "cosine"}:
+        return f"{value:.{2 if name == 'jaccard' else 3}f}"
+    if 0 < abs(value) < 0.001:
+        return f"{value:.1e}"
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def show_comparison(comparison: Comparison, plot: Path | None) -> None:
+    """The table, what each method promises, and how to read it."""
+    console = screen()
+    columns = len(comparison.grid.axes)
+    shares = f"{listed(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
+    console.print(
+        f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells. Distances from the "
+        f"original; {shares}'protected' are the people whose own loss of one draw is within epsilon. All promises "
+        f"are with delta = 0, and {SECRET_SIZE}.\n"
+    )
+    table, left_out = fitting_table(comparison, console)
+    console.print(table)
+    if left_out:
+        console.print(f"Left out, as the terminal is narrow (--json has all): {', '.join(left_out)}.")
+    console.print("What is promised, with the epsilon of the last column:")
+    kept = {row.method for row in comparison.rows if row.promised is not None}
+    promising = [method for method in comparison.methods if method in kept]
+    for promise in dict.fromkeys(PROMISES[method] for method in promising):
+        methods = ", ".join(method for method in promising if PROMISES[method] == promise)
+        console.print(f"  {methods}: {promise.format('epsilon')}.")
+    for row in comparison.rows:
+        if row.promised is None:
+            console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
+    if not comparison.public_bounds:
+        console.print(f"For all of them: {NOT_PRIVATE}.")
+    for row in comparison.rows:
+        if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
+            console.print(
+                f"{row.label} at epsilon {at_most(row.epsilon)} is the best found, not proven best: one closer by "
+                f"up to {at_most(row.solver['gap'])} may exist."
+            )
+    spreads = [row for row in comparison.rows if row.kl_spread is not None]
+    if spreads:
+        each = ", ".join(_brief("kl", row.kl_spread or 0.0) for row in spreads)
+        console.print(
+            f"{spreads[0].method} is random: its figures are means over {spreads[0].releases} releases. Standard "
+            f"deviation of its KL, by epsilon: {each}."
+        )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(SECRET, style="dim")
+
+
+def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
+    """How the cost of draws grows."""
+    console = screen()
+    table = Table(title=f"What draws cost together, except with probability delta = {costs[0]['delta']:g}")
+    for name in ("draws", "worst person", "median person", "losses added up"):
+        table.add_column(name, justify="right")
+    for row in costs:
+        table.add_row(
+            f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
+        )  # fmt: skip
+    console.print(table)
+    console.print(
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
+        f"{how_composed(mechanism)}"
+    )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(mechanism.promise)
+    console.print(SECRET, style="dim")

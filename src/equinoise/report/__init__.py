@@ -1,5 +1,0 @@
-"""One page about one mechanism, for the custodian and for a privacy officer; and a variant that anyone may see."""
-
-from equinoise.report.write import Report, check_report, write_figure, write_report
-
-__all__ = ["Report", "check_report", "write_figure", "write_report"]

@@ -1,0 +1,1 @@
+"""Numbers about distributions: distances, and what others would release."""

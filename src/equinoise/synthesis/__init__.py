@@ -1,0 +1,1 @@
+"""Differential privacy: the public rule of weights."""

@@ -1,0 +1,1 @@
+"""The two calls that make a mechanism: optimize and synthesize."""

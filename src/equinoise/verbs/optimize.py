@@ -1,0 +1,103 @@
+"""From rows to a certified mechanism in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from equinoise.data.players import Players
+from equinoise.data.read_players import Bounds, count_data
+from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.solvers import shortfall
+from equinoise.solvers.procedure import Procedure, warn_of_delta
+from equinoise.solvers.solution import Round
+from equinoise.verbs.progress import watched
+
+
+@watched
+def optimize(
+    data: Any,
+    *,
+    epsilon: float,
+    column: str | Sequence[str] | None = None,
+    bounds: Bounds = None,
+    bins: int = 101,
+    noise: str = "laplace",
+    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
+    per_axis: bool = False,
+    utility: str = "kl",
+    draws: int = 1,
+    delta: float = 0.0,
+    renyi: float | None = None,
+    solver: str = "best-response",
+    time_limit: float | None = None,
+    generations: int | None = None,
+    restarts: int | None = None,
+    seed: int = 0,
+    missing: str = "refuse",
+    outside: str = "refuse",
+    padding_epsilon: float = 1.0,
+    percentile: float = 0.9,
+    start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    unit: str | None = None,
+    unit_rows: str = "all",
+    engine: str = "polars",
+    engine_address: str | None = None,
+    progress: Callable[[Round], None] | bool | None = None,
+) -> Mechanism:
+    """A certified mechanism for one column of numbers about people, or several together.
+
+    One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
+    these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
+
+    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
+    ``engine`` reads the files: ``polars``, ``duckdb``, ``dask`` or ``spark``, the last two also at the
+    ``engine_address`` of a running scheduler or master. ``bounds`` are public limits of the column (with several, a
+    dict of them); left out, they are read off the data, with a warning. With several
+    columns a person's scale applies to all of them, or with ``per_axis`` to each its own. ``draws`` is how many draws
+    the mechanism may ever release. ``noise`` is a family (``laplace``,
+    ``gaussian``, ``geometric``, ``staircase`` or ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones
+    next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
+    ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
+    ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
+    seconds, 60). ``start`` is a profile to start from: best response starts there alone, the other solvers there too.
+    ``progress`` is told of every round; True shows where the solver is, in a notebook or on a terminal.
+
+    >>> import numpy as np
+    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
+    >>> mechanism = optimize(people, epsilon=1, bounds=(140, 210), draws=10)
+    >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
+    (True, True, 3)
+    """
+    assert not isinstance(progress, bool)  # watched
+    procedure = Procedure(
+        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
+        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
+    )  # fmt: skip
+    procedure.check_request(procedure.request(own_start=start is not None))
+    players, counting = count_data(
+        data, column, bounds,
+        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
+        unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=procedure.check_grid,
+    )  # fmt: skip
+    warn_of_delta(delta, players.total_people)
+    return play(players, procedure, counting, start=start, progress=progress)
+
+
+def play(
+    players: Players,
+    procedure: Procedure,
+    counting: dict[str, Any],
+    *,
+    start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
+    progress: Callable[[Round], None] | None = None,
+) -> Mechanism:
+    """The mechanism of the game for players that were counted by some settings, which its file tells."""
+    solution = procedure.solve(players, start=start, progress=progress)
+    if solution.protected < players.total_people:
+        raise shortfall.not_everyone(solution, procedure.scales, progress)
+    settings = {**counting, "own_start": start is not None, **procedure.to_json()}
+    return FixedNoise.from_solution(solution, draws=procedure.draws, budget=procedure.budget, settings=settings)

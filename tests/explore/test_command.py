@@ -1,0 +1,131 @@
+"""``equinoise explore`` itself: as a command, with bad input, until Ctrl-C."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from tests.helpers.exploring import LONG, Visitor
+from tests.helpers.waiting import wait_until
+
+COMMAND = [sys.executable, "-c", "from equinoise.cli.main import main; main()", "explore"]
+
+
+@pytest.fixture
+def started(folder):
+    """The command in a session of its own, with the address it printed."""
+    begun = []
+
+    def start(*options):
+        process = subprocess.Popen(
+            [*COMMAND, "pay.csv", "--column", "pay", "--bounds", "pay", "0", "100", "--no-browser", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+        begun.append(process)
+        return process
+
+    yield start
+    for process in begun:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+
+
+def visit(address):
+    token = address.partition("token=")[2]
+    port = int(address.split(":")[2].partition("/")[0])
+    found = Visitor(SimpleNamespace(port=port, guard=SimpleNamespace(token=token)))
+    assert found.enter() == 200
+    return found
+
+
+def nobody_left(group):
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_everything(started, which):
+    process = started("--json", "--bins", "51,401")
+    told = json.loads(process.stdout.readline())
+    assert told["people"] == 300
+    visitor = visit(told["address"])
+    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG})
+    answer = connection.getresponse()
+    assert json.loads(answer.readline())["kind"] == "note"
+    os.killpg(process.pid, which) if which == signal.SIGINT else process.send_signal(which)
+    out, err = process.communicate(timeout=60)
+    connection.close()
+    wait_until("its processes to end", lambda: nobody_left(process.pid))
+    assert out == ""
+    assert "Traceback" not in err
+    if which == signal.SIGINT:
+        assert process.returncode == 0
+        assert err.endswith("Ended.\n")
+
+
+def test_the_address_is_printed(started):
+    process = started()
+    address = process.stdout.readline().strip()
+    visitor = visit(address)
+    assert visitor.ask("GET", "/")[0] == 200
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "300 people counted. The page shows private data" in err
+
+
+def test_a_port_in_use(run):
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = other.getsockname()[1]
+        status, out, err = run("explore", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--port", port)
+    assert status == 2
+    assert out == ""
+    assert err == f"Error: Port {port} is in use. Name another with --port, or leave it out for any free one.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["pay.csv", "--column", "wage"], "wage"),
+        (["none.csv"], "none.csv"),
+        (["pay.csv", "--bounds", "pay", 0, 1], "--outside clip"),
+        (["pay.csv", "--column", "pay", "--bounds", "id", 0, 1], "--bounds names column 'id', but --column is 'pay'"),
+        (["pay.csv", "--bounds", "pay", 0, 1, "--bounds", "pay", 0, 1], "Give --bounds once for column 'pay'"),
+        (
+            ["none.csv", "--column", "id", "--column", "pay", "--bins", "182"],
+            "give --bins of at most 181, or use",
+        ),
+        (["pay.csv", "--column", "pay", "--bins", "many"], "--bins must be whole numbers"),
+        (["pay.csv", "--column", "pay", "--bins", "1"], "--bins must be"),
+        (["pay.csv", "--column", "pay", "--port", 70000], "--port must be a whole number"),
+        (["pay.csv", "--column", "pay", "--port", -1], "--port must be a whole number"),
+        (["pay.csv", "--column", "pay", "--engine", "abacus"], "engine"),
+    ],
+    ids=str,
+)
+def test_bad_input(run, options, sentence):
+    status, out, err = run("explore", *options)
+    assert status == 2
+    assert out == ""
+    assert sentence in err
+    assert err.startswith("Error: ")
+
+
+def test_without_the_extra(run, monkeypatch):
+    from equinoise.cli import explore as cli_explore
+
+    monkeypatch.setattr(cli_explore, "find_spec", lambda name: None)
+    status, _, err = run("explore", "pay.csv")
+    assert status == 2
+    assert "pip install 'equinoise[explore]'" in err

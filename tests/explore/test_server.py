@@ -1,0 +1,301 @@
+"""What a page gets done: results, cancelling, several tabs, saving."""
+
+import json
+import multiprocessing
+import os
+import stat
+
+import numpy as np
+import pytest
+
+import equinoise
+from equinoise.explore import tabs
+from tests.helpers.exploring import LONG, Visitor, count, exploring, pairs
+from tests.helpers.waiting import wait_until
+
+
+@pytest.fixture(scope="module")
+def explorer(tmp_path_factory):
+    with exploring(tmp_path_factory.mktemp("folder")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def visitor(explorer):
+    found = Visitor(explorer)
+    assert found.enter() == 200
+    return found
+
+
+@pytest.fixture
+def folder_of(explorer):
+    return explorer.tabs._folder
+
+
+def gone(pid):
+    """Whether a process has ended (or only waits to be counted as such)."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def begin_long(visitor, tab):
+    """Something that takes a while, once its worker is at it."""
+    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG})
+    answer = connection.getresponse()
+    first = json.loads(answer.readline())
+    assert first["kind"] == "note"
+    return connection, answer
+
+
+def test_facts(visitor):
+    found = json.loads(visitor.ask("GET", "/facts")[2])
+    assert found["people"] == 300
+    assert found["columns"] == [{"label": "pay", "low": 0, "high": 100, "public_bounds": True}]
+    assert found["bins"] == [21, 51, 401]
+    assert found["warnings"] == []
+
+
+def test_a_result_has_all_that_the_page_shows(visitor):
+    found = visitor.solve(epsilon=1.0)
+    kinds = [message["kind"] for message in found if message["kind"] != "note"]
+    assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
+    names = [message["figure"]["name"] for message in found if message["kind"] == "figure"]
+    assert names == ["distribution", "noise", "losses", "cost", "cost"]
+    result = next(message for message in found if message["kind"] == "result")
+    assert result["promise"].startswith("Per-instance: for each of the 300 people")
+    assert "--epsilon 1 --bins 51" in result["command"]
+
+
+def test_numbers_move_with_epsilon(visitor):
+    facts = [dict(fact[:2] for fact in visitor.result(epsilon=epsilon)["facts"]) for epsilon in (0.1, 1.0)]
+    kl = [float(fact["KL from the original"]) for fact in facts]
+    assert kl[0] > kl[1]
+
+
+def test_refusals_are_the_command_line_s(visitor, tmp_path):
+    (found,) = [message for message in visitor.solve(epsilon=1e-5) if message["kind"] == "refused"]
+    people = count().on(51).histogram
+    with pytest.raises(equinoise.PromiseNotMet) as theirs:
+        equinoise.optimize(np.repeat(people.grid.axis.midpoints(), people.counts), column="pay",
+                           bounds=(0, 100), bins=51, epsilon=1e-5)  # fmt: skip
+    assert found["sentence"] == str(theirs.value)
+    assert found["status"] == 1
+    assert visitor.solve(epsilon=-1)[-1]["status"] == 2
+
+
+def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
+    connection, answer = begin_long(visitor, "busy")
+    (pid,) = explorer.tabs.running
+    assert visitor.result("busy", epsilon=1.0)
+    assert json.loads(answer.read().splitlines()[-1])["kind"] == "cancelled"
+    connection.close()
+    wait_until("the worker to end", lambda: gone(pid))
+
+
+def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
+    connection, answer = begin_long(visitor, "left")
+    (pid,) = explorer.tabs.running
+    connection.close()
+    answer.close()
+    wait_until("the worker to end", lambda: gone(pid))
+    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+    assert visitor.result("left", epsilon=1.0)  # and it can come back
+
+
+def test_two_tabs_do_not_disturb_each_other(explorer, visitor, folder_of):
+    connection, answer = begin_long(visitor, "slow")
+    (pid,) = explorer.tabs.running
+    first, second = visitor.result("left tab", epsilon=1.0), visitor.result("right tab", epsilon=0.5)
+    assert not gone(pid)
+    assert visitor.save(first["number"], "left.eq", "left tab")[0] == "saved"
+    assert visitor.save(second["number"], "right.eq", "right tab")[0] == "saved"
+    assert equinoise.Mechanism.open(folder_of / "left.eq").epsilon == 1.0
+    assert equinoise.Mechanism.open(folder_of / "right.eq").epsilon == 0.5
+    connection.close()
+    answer.close()
+    wait_until("the worker to end", lambda: gone(pid))
+
+
+def test_a_worker_that_dies_is_replaced(explorer, visitor):
+    visitor.result("fragile", epsilon=1.0)
+    explorer.tabs._workers["fragile"].process.kill()
+    wait_until("the worker to end", lambda: not explorer.tabs._workers["fragile"].process.is_alive())
+    assert "no longer at hand" in visitor.save(1, "x.eq", "fragile")[1]["sentence"]
+    assert visitor.result("fragile", epsilon=1.0)
+
+
+def test_tabs_that_nobody_uses_make_room(explorer, visitor):
+    for number in range(tabs.MOST_TABS + 3):
+        assert visitor.solve(f"tab {number}", epsilon=-1)[-1]["kind"] == "refused"
+    assert len(explorer.tabs._workers) <= tabs.MOST_TABS
+    assert f"tab {tabs.MOST_TABS + 2}" in explorer.tabs._workers
+
+
+def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
+    monkeypatch.setattr(tabs, "MOST_TABS", 1)
+    connection, answer = begin_long(visitor, "one")
+    (found,) = visitor.solve("two", epsilon=1.0)
+    assert found["sentence"] == "1 tabs are at work already. Close some, or wait."
+    connection.close()
+    answer.close()
+    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+
+
+def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
+    monkeypatch.setattr(tabs, "MOST_TABS", 2)
+    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG}) for n in range(6)]
+    answers = [connection.getresponse() for connection in begun]
+    first = [json.loads(answer.readline()) for answer in answers]
+    refused = [found["sentence"] for found in first if found["kind"] == "refused"]
+    assert refused == ["2 tabs are at work already. Close some, or wait."] * 4
+    assert len(explorer.tabs.running) == 2
+    for opened in (*begun, *answers):
+        opened.close()
+    wait_until("the tabs to be idle", lambda: explorer.tabs.running == [])
+    assert visitor.result("many 1", epsilon=1.0)  # there is room again
+
+
+def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
+    monkeypatch.setattr(tabs, "MOST_REPORTS", 2)
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    assert visitor.save(number, "asked-for-often.eq")[0] == "saved"
+    begun = [visitor.connect("GET", "/report/asked-for-often.eq") for _ in range(5)]
+    answers = [connection.getresponse() for connection in begun]
+    assert sorted(answer.status for answer in answers) == [200, 200, 400, 400, 400]
+    said = {json.loads(answer.read())["sentence"] for answer in answers if answer.status == 400}
+    assert said == {"2 reports are being made already. Wait for one of them."}
+    for opened in (*begun, *answers):
+        opened.close()
+
+
+def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
+    number = visitor.result(epsilon=0.7, draws=5)["number"]
+    kind, found = visitor.save(number, "my pay.eq")
+    assert (kind, found) == ("saved", {"name": "my pay.eq"})
+    path = folder_of / "my pay.eq"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    saved = equinoise.Mechanism.open(path)
+    assert (saved.epsilon, saved.draws, saved.ledger.spent) == (0.7, 5, 0)
+    assert saved.settings["column"] == "pay"
+    assert len(saved.sample(5)) == 5
+    with pytest.raises(equinoise.BudgetSpent):
+        saved.sample(1)
+
+
+def test_nothing_is_replaced(visitor, folder_of):
+    (folder_of / "there.eq").write_bytes(b"kept")
+    os.symlink(folder_of / "nowhere", folder_of / "link.eq")
+    number = visitor.result(epsilon=1.0)["number"]
+    for name in ("there.eq", "link.eq"):
+        kind, found = visitor.save(number, name)
+        assert kind == "refused"
+        assert found["sentence"] == f"The file '{name}' exists. Choose another name: nothing is replaced from here."
+    assert (folder_of / "there.eq").read_bytes() == b"kept"
+    assert not (folder_of / "nowhere").exists()
+    assert visitor.save(number, "free.eq")[0] == "saved"
+
+
+def test_a_mechanism_is_saved_once(visitor):
+    number = visitor.result(epsilon=1.0)["number"]
+    assert visitor.save(number, "once.eq")[0] == "saved"
+    kind, found = visitor.save(number, "twice.eq")
+    assert kind == "refused"
+    assert "is saved as" in found["sentence"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["../up.eq", "/tmp/root.eq", "a/b.eq", "..\\up.eq", ".hidden.eq", ".eq", "pay.csv", "pay", "", "a\0.eq", "a\n.eq",
+     "x" * 100 + ".eq", "-n.eq", "~.eq", "pay.eq/", None, 3, ["a.eq"], "a\ud800.eq"],
+)  # fmt: skip
+def test_only_plain_names_are_written(visitor, folder_of, name):
+    number = visitor.result(epsilon=1.0)["number"]
+    before = sorted(folder_of.iterdir())
+    kind, found = visitor.save(number, name)
+    assert kind == "refused"
+    assert "ends in .eq, such as pay.eq" in found["sentence"]
+    assert sorted(folder_of.iterdir()) == before
+
+
+def test_only_what_is_shown_can_be_saved(visitor):
+    old = visitor.result(epsilon=1.0)["number"]
+    new = visitor.result(epsilon=0.5)["number"]
+    for number, tab in ((old, "one"), (new, "another"), (0, "one")):
+        kind, found = visitor.save(number, "old.eq", tab)
+        assert kind == "refused"
+        assert "no longer at hand" in found["sentence"]
+    assert "'number' parameter" in visitor.save("1", "old.eq")[1]["sentence"]
+
+
+def test_what_is_not_worked_out_cannot_be_saved(visitor):
+    connection, answer = begin_long(visitor, "early")
+    assert "not worked out to the end" in visitor.save(1, "early.eq", "early")[1]["sentence"]
+    connection.close()
+    answer.close()
+
+
+def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
+    with exploring(tmp_path / "missing") as other:
+        guest = Visitor(other)
+        guest.enter()
+        number = guest.result(epsilon=1.0)["number"]
+        kind, found = guest.save(number, "x.eq")
+        assert kind == "refused"
+        assert "cannot be written" in found["sentence"]
+
+
+def test_the_report_of_a_saved_mechanism(visitor):
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    assert visitor.save(number, "told.eq")[0] == "saved"
+    status, headers, body = visitor.ask("GET", "/report/told.eq", headers={"Accept": "text/html"})
+    assert status == 200
+    page = body.decode()
+    assert "for each of the 300 people in this dataset, the privacy loss of one draw is at most 0.7" in page
+    assert "Contains private data" in page
+    policy = headers["content-security-policy"]
+    assert policy.startswith("sandbox allow-scripts")  # it cannot ask this server for anything
+    assert "default-src 'none'" in policy
+    assert "allow-same-origin" not in policy
+
+
+@pytest.mark.parametrize("name", ["none.eq", "..%2fup.eq", "pay.csv", "damaged.eq"])
+def test_no_report_of_anything_else(visitor, folder_of, name):
+    (folder_of / "damaged.eq").write_bytes(b"no mechanism")
+    status, _, body = visitor.ask("GET", f"/report/{name}")
+    assert status in {400, 404, 409}
+    assert json.loads(body)["sentence"]
+
+
+def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
+    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    assert visitor.save(number, "slow.eq")[0] == "saved"
+    before = set(multiprocessing.active_children())
+    connection = visitor.connect("GET", "/report/slow.eq")
+    wait_until("the report to begin", lambda: set(multiprocessing.active_children()) > before)
+    connection.close()
+    wait_until("the report's worker to end", lambda: set(multiprocessing.active_children()) <= before)
+
+
+def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
+    with exploring(tmp_path, pairs()[1]) as running:
+        guest = Visitor(running)
+        guest.enter()
+        facts = json.loads(guest.ask("GET", "/facts")[2])
+        assert [column["label"] for column in facts["columns"]] == ["pay", "tall", "age"]
+        assert (facts["people"], facts["bins"]) == (298, [9, 15])
+        messages = guest.solve(epsilon=2.0, bins=9, columns=[0, 1])
+        kinds = [message["kind"] for message in messages if message["kind"] != "note"]
+        assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
+        result = next(message for message in messages if message["kind"] == "result")
+        assert "--column pay --column tall --bounds pay 0 100 --bounds tall 0 200" in result["command"]
+        assert guest.save(result["number"], "two.eq") == ("saved", {"name": "two.eq"})
+        assert equinoise.Mechanism.open(tmp_path / "two.eq").sample(1).shape == (1, 2)
+        status, _, body = guest.ask("GET", "/report/two.eq", headers={"Accept": "text/html"})
+        assert status == 200
+        assert "Private draws of &#39;pay&#39; and &#39;tall&#39;" in body.decode()
+        refused = guest.solve(epsilon=2.0, bins=9, columns=[0, 1], promise="differential-privacy")[-1]
+        assert refused["sentence"].startswith("The 'column' parameter must be one column")
+        assert guest.solve(epsilon=2.0, bins=9, columns=[0], promise="differential-privacy")[-1]["kind"] == "done"

@@ -1,0 +1,64 @@
+"""Small games of every kind: one column, several columns, several rows a person."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from benchmarks.heights import height_game
+from equinoise.data.grid import Axis, Grid
+from equinoise.data.players import Players
+from equinoise.game.game import Game
+from equinoise.game.kernel import Kernel, make_kernel
+from equinoise.game.noise import WEIGHT_TOTAL, axis_weights
+
+__all__ = ["bag_game", "bare_grid", "height_game", "joint_game", "joint_kernel", "of_column", "people_in", "small_game"]
+
+
+def bare_grid(shape):
+    """A grid without padding; scales are then in units of the whole range."""
+    return Grid(tuple(Axis(f"column {number}", 0.0, 1.0, bins, 0.0) for number, bins in enumerate(shape)))
+
+
+def of_column(noise, scales, bins, total=WEIGHT_TOTAL):
+    """The kernel of one column."""
+    scales = sorted(scales)
+    return Kernel(noise, tuple((scale,) for scale in scales), (axis_weights(noise, scales, bins, total),), (total,))
+
+
+def small_game(counts, scales, epsilon, utility="kl", *, noise="laplace", total=WEIGHT_TOTAL, **condition):
+    """One column of len(counts) bins."""
+    players = people_in(bare_grid([len(counts)]), counts)
+    return Game(players, of_column(noise, scales, len(counts), total), epsilon, utility, **condition)
+
+
+def joint_game(counts, scales, epsilon, utility="kl", *, noise="laplace", **condition):
+    """Several columns: as many as ``counts`` has axes; scales are tuples or, for all columns alike, numbers."""
+    grid = bare_grid(np.shape(counts))
+    return Game(people_in(grid, counts), joint_kernel(noise, scales, grid.shape), epsilon, utility, **condition)
+
+
+def bag_game(bags, people, shape, scales, epsilon, utility="kl", *, noise="laplace", **condition):
+    """Several rows a person: ``people[i]`` have the rows ``bags[i]``, a list of cells; one column if ``shape`` is a
+    number of bins. Bags that hold the same cells are one type."""
+    grid = bare_grid([shape] if isinstance(shape, int) else shape)
+    found = {}
+    for bag, many in zip(bags, people, strict=True):
+        cells, times = np.unique(bag, return_counts=True)
+        key = tuple(zip(cells.tolist(), times.tolist(), strict=True))
+        found[key] = found.get(key, 0) + int(many)
+    kept = sorted(key for key, many in found.items() if many > 0)
+    players = Players.in_bags(grid, kept, np.array([found[key] for key in kept], dtype=np.int64))
+    return Game(players, joint_kernel(noise, scales, grid.shape), epsilon, utility, **condition)
+
+
+def people_in(grid, counts):
+    """People with one row each, from how many there are in every cell."""
+    counts = np.asarray(counts, dtype=np.int64).ravel()
+    cells = np.flatnonzero(counts)
+    return Players.in_cells(grid, cells, counts[cells])
+
+
+def joint_kernel(noise, scales, shape):
+    """The kernel of a grid."""
+    choices = tuple(scale if isinstance(scale, tuple) else (scale,) * len(shape) for scale in scales)
+    return make_kernel(noise, choices, shape)

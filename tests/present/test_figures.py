@@ -1,0 +1,363 @@
+import dataclasses
+import json
+import math
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import equinoise
+from equinoise import BadInput
+from equinoise.data.grid import Axis, Grid
+from equinoise.data.players import Players
+from equinoise.present.figures import FIGURES, make_figure, theme
+from equinoise.present.figures.cost import promised_cost
+from equinoise.present.figures.distribution import coarse, step_of
+from equinoise.present.figures.losses import hardest
+from equinoise.present.figures.shares import noise_of_places, places
+from equinoise.present.report import write_figure
+from equinoise.solvers.procedure import Procedure
+from equinoise.statistics import baselines
+from tests.helpers import people
+from tests.helpers.games import small_game
+from tests.helpers.kinds import EVIL, KINDS, PEOPLE, columns, mechanism
+
+
+@pytest.fixture(scope="module")
+def mechanisms():
+    return {kind: mechanism(kind) for kind in KINDS}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_every_figure_of_every_kind(mechanisms, kind, name):
+    notes = []
+    figure = make_figure(name, mechanisms[kind], notes.append)
+    if (kind, name) == ("differential-privacy", "convergence"):
+        assert "No game is played" in figure
+        return
+    assert figure.name == name
+    assert notes
+    assert figure.alt.endswith(".")
+    assert {len(row) for row in figure.rows} == {len(figure.header)}
+    specs = figure.specs()
+    assert all(spec["width"] == "container" and spec["description"] == figure.alt for spec in specs)
+    json.dumps(specs, allow_nan=False)  # or the page could not be read
+    assert figure.chart.to_dict()["title"]["text"] == figure.title
+    assert not figure.public
+    assert "secret" in figure.chart.to_dict()["title"]["subtitle"][-1]
+
+
+def test_playing_again_ends_where_the_saved_run_did(mechanisms):
+    for kind in ("per-instance", "two", "three"):
+        m = mechanisms[kind]
+        figure = make_figure("convergence", m)
+        assert "It ended at the saved profile, exactly" in figure.caption
+        ends = {run: (kl, everyone) for run, _, kl, everyone in figure.rows}
+        assert min(kl for kl, everyone in ends.values() if everyone == "yes") == pytest.approx(m.metrics()["kl"])
+
+
+def test_a_game_for_another_utility_says_so():
+    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, utility="tv", restarts=1)
+    assert "a small tv, not for a small KL" in make_figure("convergence", m).caption
+
+
+@pytest.mark.parametrize("kind", ["per-instance", "two", "three"])
+def test_convergence_has_no_round_before_the_first(mechanisms, kind):
+    """On a joint grid progress also says what comes next, which is no round: a logarithmic axis has no zero."""
+    rounds = [row[1] for row in make_figure("convergence", mechanisms[kind]).rows]
+    assert min(rounds) == 1
+
+
+def test_a_profile_found_otherwise_is_told_apart():
+    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, solver="optimal", time_limit=1, restarts=1)
+    figure = make_figure("convergence", m)
+    assert "optimal" in figure.caption
+    assert f"less than {m.solver['lower_bound']:.4g}" in figure.words
+
+
+def test_other_epsilons_are_solved_as_optimize_would(mechanisms):
+    rows = make_figure("epsilons", mechanisms["per-instance"]).rows
+    found = {(epsilon, method.split(",")[0]): kl for epsilon, method, kl in rows}
+    direct = equinoise.optimize(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, restarts=1)
+    assert found[2.0, "best response"] == pytest.approx(direct.metrics()["kl"])
+    assert found[2.0, "Laplace mechanism"] == pytest.approx(direct.baseline()["kl"])
+    rows = make_figure("epsilons", mechanisms["differential-privacy"]).rows
+    direct = equinoise.synthesize(PEOPLE, epsilon=4, bounds=(0, 100), bins=21)
+    assert [kl for epsilon, method, kl in rows if (epsilon, method[:8]) == (4.0, "the publ")] == [
+        direct.metrics()["kl"]
+    ]
+
+
+def test_an_epsilon_that_leaves_someone_out_is_left_out():
+    few = np.array([1.0, 20, 21, 22, 40, 41, 42, 90])
+    m = equinoise.optimize(few, epsilon=4, bounds=(0, 100), bins=15, restarts=1, scales=[20, 40])
+    figure = make_figure("epsilons", m)
+    assert "At epsilon 0.1" in figure.caption
+    assert not any(epsilon == 0.1 and method.startswith("best") for epsilon, method, _ in figure.rows)
+
+
+def test_distributions_are_the_mechanisms(mechanisms):
+    m = mechanisms["per-instance"]
+    figure = make_figure("distribution", m)
+    shares = np.array([row[2:] for row in figure.rows])
+    rows = baselines.laplace_rows(m.grid.axis, 1.0)
+    np.testing.assert_allclose(shares.T, [m.original, m.output, m.original @ rows])
+    (spec,) = figure.specs()
+    drawn = spec["data"]["values"] if "data" in spec else next(iter(spec["datasets"].values()))
+    edges = m.grid.axis.padded_low + np.arange(22) * m.grid.axis.width
+    np.testing.assert_allclose([point["low"] for point in drawn], edges)  # the last bin is as wide as the others
+    np.testing.assert_allclose([point["released"] for point in drawn], [*m.output, m.output[-1]])
+    steps = [layer["mark"]["interpolate"] for layer in spec["layer"][:2]]
+    assert steps == ["step-after", "step-after"]
+    assert {layer["encoding"]["x"]["field"] for layer in spec["layer"]} == {"low"}
+
+
+def test_marginals_of_three_columns_are_distributions(mechanisms):
+    figure = make_figure("distribution", mechanisms["three"])
+    assert len(figure.panels) == 3
+    for column in "abc":
+        shares = np.array([row[3:] for row in figure.rows if row[0] == column])
+        np.testing.assert_allclose(shares.sum(axis=0), 1)
+
+
+def test_two_columns_are_maps_of_all_that_is_there(mechanisms):
+    m = mechanisms["two"]
+    figure = make_figure("distribution", m)
+    totals = [sum(point["p"] for point in spec["data"]["values"]) for spec in figure.specs()]
+    np.testing.assert_allclose(totals, 1, atol=1e-3)
+
+
+def test_noise_is_the_rows_own_spread(mechanisms):
+    m = mechanisms["per-instance"]
+    x = m.grid.axis.midpoints()
+    by_hand = [
+        math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
+        for cell, row in zip(m.cells, *m.factors, strict=True)
+    ]
+    np.testing.assert_allclose(noise_of_places(m, 0), by_hand, rtol=1e-6)
+
+
+def test_noise_of_a_column_is_that_of_the_product(mechanisms):
+    m = mechanisms["two"]
+    group = int(np.argmax(m.losses()))
+    whole = np.multiply.outer(m.factors[0][group], m.factors[1][group]) / m.weight_total
+    own = places(m, 1)[0][group]
+    far = (np.arange(9) - own) ** 2
+    expected = math.sqrt(whole.sum(axis=0) @ far) * m.grid.axes[1].width
+    assert noise_of_places(m, 1)[group] == pytest.approx(expected)
+
+
+def test_the_hardest_to_protect_come_first(mechanisms):
+    for kind in KINDS:
+        m = mechanisms[kind]
+        header, rows = hardest(m, 4)
+        assert {len(row) for row in rows} == {len(header)}
+        found = [float(row[-1]) for row in rows]
+        assert found == sorted(found, reverse=True)
+        assert found[0] == pytest.approx(m.worst_loss, rel=1e-5)
+
+
+def test_what_is_promised_needs_no_data_and_is_never_too_little(mechanisms):
+    for m in mechanisms.values():
+        figure = promised_cost(m)
+        assert figure.public
+        assert all(draws <= m.draws for draws, _ in figure.rows)
+        assert all(m.promised_cost(many) >= m.cost(many) for many in range(1, m.draws + 1))
+        assert str(m.total_people) not in m.public_promise
+
+
+def test_a_budgets_share_for_one_draw_is_not_public():
+    m = equinoise.optimize(PEOPLE, epsilon=1, delta=1e-5, draws=4, bounds=(0, 100), bins=15, restarts=1)
+    assert f"{m.epsilon:.3g}" in m.promise
+    assert f"{m.epsilon:.3g}" not in m.public_promise
+    assert "at most 1 with delta = 1e-05" in m.public_promise
+    assert promised_cost(m).rows == [(1, "1"), (3, "1"), (4, "1")]
+
+
+def test_a_figure_that_there_is_not(mechanisms):
+    with pytest.raises(BadInput, match="no figure 'pie'"):
+        make_figure("pie", mechanisms["two"])
+
+
+def luminance(colour):
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    high, low = sorted((luminance(one), luminance(other)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("look", [theme.LIGHT, theme.DARK])
+def test_everything_can_be_made_out_on_both_grounds(look):
+    assert contrast(look["ink"], look["ground"]) > 7
+    assert contrast(look["faint"], look["ground"]) > 4.5
+    for colour in theme.COLOURS.values():
+        assert contrast(colour, look["ground"]) > 3
+
+
+def legends(spec):
+    """Of all encodings, however deep."""
+    if isinstance(spec, list):
+        return [found for part in spec for found in legends(part)]
+    if not isinstance(spec, dict):
+        return []
+    own = [spec["legend"]] if spec.get("legend") else []
+    return own + [found for part in spec.values() for found in legends(part)]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", FIGURES)
+def test_legends_are_above_where_no_side_can_cut_them_off(mechanisms, kind, name):
+    figure = make_figure(name, mechanisms[kind])
+    if isinstance(figure, str):
+        return
+    spec = figure.chart.to_dict()
+    text = json.dumps(spec)
+    assert text.count('"color": {"') <= len(legends(spec))
+    assert {legend["orient"] for legend in legends(spec)} <= {"top"}
+
+
+def test_costs_that_agree_are_all_seen(mechanisms):
+    figure = make_figure("cost", mechanisms["differential-privacy"])
+    drawn = ElementTree.fromstring(figure.picture(".svg"))
+    label, points = "aria-label", {}
+    for element in drawn.iter("{http://www.w3.org/2000/svg}path"):
+        if element.get(label, "").startswith("draws: 1;"):
+            points[element.get(label).split("who: ")[1]] = float(element.get("d")[1:].split(",")[0].lstrip("-"))
+    assert list(points) == ["losses added up", "worst person", "median person"]
+    sizes = list(points.values())
+    assert sizes == sorted(sizes, reverse=True)
+    assert len(set(sizes)) == 3
+
+
+def labels(figure):
+    words = ElementTree.fromstring(figure.picture(".svg")).iter("{http://www.w3.org/2000/svg}text")
+    return [element.text for element in words if element.text]
+
+
+@pytest.mark.parametrize(
+    ("unit", "said"), [(1, {"3", "10", "30"}), (100, {"300", "1,000", "3,000"}), (1e-3, {"0.003", "0.01", "0.03"})]
+)
+def test_marks_of_noise_are_numbers_as_people_write_them(unit, said):
+    m = equinoise.optimize(PEOPLE * unit, epsilon=1, bounds=(0, 100 * unit), bins=101, restarts=1)
+    found = labels(make_figure("noise", m))
+    assert said <= set(found)
+    assert not [text for text in found if "e+" in text or "e-" in text or "e−" in text]
+
+
+def test_a_long_name_is_cut_beside_an_axis_and_whole_above():
+    name = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
+    m = equinoise.optimize(PEOPLE, column=name, epsilon=1, bounds=(0, 100), bins=21, restarts=1)
+    found = labels(make_figure("noise", m))
+    assert f"Average noise of the people in each bin of '{name}'" in found
+    assert [text for text in found if text.startswith("noise (how much") and text.endswith("…")]
+    assert theme.config(theme.PAGE)["axisX"]["titleLimit"] == {"expr": "width"}
+
+
+def test_one_run_ends_at_one_distance(mechanisms):
+    figure = make_figure("convergence", mechanisms["per-instance"])
+    assert "1 run; those that protect everyone end at a KL of " in figure.words
+
+
+def test_in_a_notebook(mechanisms):
+    for m in mechanisms.values():
+        shown = m._repr_html_()
+        assert "The certificate holds." in shown
+        assert "<img" not in shown
+        assert "as secret as the data" in shown
+        assert repr(m) == f"<{m.tier} mechanism for {m.grid.name} at epsilon {m.epsilon:g}>"
+        assert repr(m) == str(m)
+    for name in ("distribution", "noise", "losses", "cost"):
+        assert getattr(mechanisms["per-instance"], f"plot_{name}")().to_dict()["description"]
+
+
+def test_a_solution_shows_itself_even_if_it_protects_nobody():
+    game = small_game([1, 0, 30, 40, 2], [0.01], 0.1)
+    solution = equinoise.best_response(game)
+    assert repr(solution) == "<best-response solution of a game for 'column 0' at epsilon 0.1>"
+    assert "Not everyone is protected." in solution._repr_html_()
+    assert "<td>yes, checked</td>" in solution._repr_html_()
+    assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
+    assert solution.plot_losses().to_dict()["description"]
+    assert solution.plot_cost().to_dict()
+
+
+def test_people_with_several_rows_have_figures_too():
+    grid = Grid((Axis.padded("value", 0, 10, bins=15),))
+    bags = (((5, 1),), ((6, 1), (7, 2)), ((7, 1),), ((9, 2),))
+    players = Players.in_bags(grid, bags, np.array([40, 30, 50, 4]))
+    solution = Procedure(2.0, restarts=1).solve(players)
+    made = equinoise.FixedNoise.from_solution(solution, settings={"unit": "id", "public_bounds": True})
+    for name in FIGURES:
+        figure = make_figure(name, made)
+        assert {len(row) for row in figure.rows} == {len(figure.header)}
+    kernel = solution.game.kernel.weights[0] / solution.game.kernel.total
+    bins, groups = places(made, 0)
+    for bin, group, noise in zip(bins, groups, noise_of_places(made, 0), strict=True):
+        row = kernel[made.scale_indices[group], bin]
+        expected = math.sqrt(row @ (np.arange(15) - bin) ** 2) * grid.axis.width
+        assert noise == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    assert "can be repeated here" in make_figure("convergence", made).caption
+    assert any("(2 rows)" in row[0] for row in hardest(made, 9)[1])
+    plain = equinoise.optimize(PEOPLE, epsilon=2.0, bounds=(0, 100), bins=15, restarts=1)
+    single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
+    assert single.public_promise == made.public_promise  # whether anyone has several rows is not public
+    assert "all rows of that one person" in single.public_promise
+    assert "Everyone is protected." in solution._repr_html_()
+
+
+@pytest.mark.parametrize("kind", people.KINDS)
+def test_every_kind_of_people_has_every_figure(kind):
+    made = people.make(kind, draws=5)
+    for name in FIGURES:
+        figure = make_figure(name, made)
+        assert {len(row) for row in figure.rows} == {len(figure.header)}
+        json.dumps(figure.specs(), allow_nan=False)
+    for number in range(len(made.grid.axes)):
+        bins, groups = places(made, number)
+        mine = [(group, made.grid.bins_of(np.array([cell]))[0, number]) for group, bag in enumerate(made.bags)
+                for cell, _ in bag]  # fmt: skip
+        assert list(zip(groups.tolist(), bins.tolist(), strict=True)) == list(dict.fromkeys(mine))
+        assert len(noise_of_places(made, number)) == len(bins)
+
+
+def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
+    values = np.random.default_rng(1).random((130, 64))
+    found = coarse(values, [step_of(130), step_of(64)])
+    assert found.shape == (44, 64)
+    assert found[0, 5] == pytest.approx(values[:3, 5].sum())
+    assert found[-1, 0] == pytest.approx(values[129, 0])
+    assert found.sum() == pytest.approx(values.sum())
+    m = equinoise.optimize(
+        columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=70, restarts=1
+    )
+    figure = make_figure("distribution", m)
+    assert "2 x 2 bins" in figure.caption
+    for spec in figure.specs():
+        points = spec["data"]["values"]
+        assert len(points) <= 35 * 35
+        assert sum(point["p"] for point in points) == pytest.approx(1, abs=1e-3)
+        assert max(point["x2"] for point in points) <= m.grid.axes[0].padded_high + 1e-9
+
+
+def test_a_hostile_name_in_a_picture(tmp_path):
+    write_figure(mechanism("two"), "distribution", tmp_path / "a.svg")
+    root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
+    assert not [element for element in root.iter() if element.tag.endswith("img")]
+    assert any(EVIL in text for text in root.itertext())
+
+
+@pytest.mark.parametrize(
+    "name", ["pay\n(EUR)", "pay\u202egpj", "pay\x1b[31m", "pay\\", "C:\\users\\x1b", "pay\u2028x", "a\"'b"]
+)
+def test_a_name_whose_letters_cannot_be_seen_is_spelled_out(tmp_path, name):
+    m = equinoise.optimize(PEOPLE, column=name, epsilon=1, bounds=(0, 100), bins=15, restarts=1)
+    for figure in ("distribution", "noise", "losses"):
+        write_figure(m, figure, tmp_path / f"{figure}.svg")
+        text = " ".join(ElementTree.fromstring((tmp_path / f"{figure}.svg").read_text()).itertext())
+        assert m.grid.axis.label in text
+        assert text.isprintable()
