@@ -73,7 +73,8 @@ def test_numbers_of_draws_that_are_none_are_named(run, folder, draws):
 
 def test_a_reader_that_has_enough_rows_is_no_error(people, tmp_path):
     equinoise.optimize(people, epsilon=1, bounds=BOUNDS, bins=21, draws=10**6, restarts=1).save(tmp_path / "m.eq")
-    code = "import sys; from equinoise.cli.main import main; sys.argv = ['equinoise', 'sample', 'm.eq', '-n', '200000']; main()"
+    words = ["equinoise", "sample", "m.eq", "-n", "200000"]
+    code = f"import sys; from equinoise.cli.main import main; sys.argv = {words}; main()"
     with subprocess.Popen(
         [sys.executable, "-c", code], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
     ) as process:
