@@ -15,6 +15,7 @@ from equinoise.privacy.loss import MARGIN, losses
 from equinoise.solvers.best_response import rounds
 from equinoise.solvers.solution import Solution
 from tests.helpers.drawn_games import CONDITIONS, KINDS, games, random_profile
+from tests.helpers.games import assert_same_losses
 
 scales = st.just([0.02, 0.3, 3.0])
 
@@ -46,7 +47,7 @@ def test_loss_is_the_definition_with_the_person_actually_removed(kind, data, see
     sizes = np.repeat(game.players.sizes[types], many).tolist()
     first = np.concatenate([[0], np.cumsum(many)[:-1]])
     expected = [loss_by_removal(everyone, sizes, person) for person in first.tolist()]
-    np.testing.assert_allclose(game.losses(profile), expected, rtol=1e-9, atol=1e-12)
+    assert_same_losses(game.losses(profile), np.array(expected))
 
 
 @given(st.integers(2, 60), st.integers(1, 5), st.integers(0, 2))
