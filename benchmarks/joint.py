@@ -11,7 +11,7 @@ from equinoise.data.counting import count_jointly, open_rows
 from equinoise.data.grid import Axis
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel, offered_scales
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from equinoise.statistics.metrics import joint_metrics
 
@@ -43,7 +43,7 @@ def main():
             game = joint_game(columns, bins, epsilon)
             solution = best_response(game)
             began = time.perf_counter()
-            certificate = FixedNoise.unchecked(solution).certificate()
+            certificate = PerInstance.unchecked(solution).certificate()
             seconds = time.perf_counter() - began
             p = game.players.histogram.counts / game.people
             reached = joint_metrics(p, game.output(solution.profile), game.players.grid.axes)

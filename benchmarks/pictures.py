@@ -16,7 +16,7 @@ import numpy as np
 
 import equinoise
 from benchmarks.heights import players
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.game.noise import noise_mass
 from equinoise.present.figures import make_figure, theme
 from equinoise.present.figures.figure import altair
@@ -30,14 +30,14 @@ WIDTH, HEIGHT = 620, 260
 OWN, OTHER, ALL = theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE], theme.COLOURS[theme.ORIGINAL]
 
 
-def mechanism() -> equinoise.FixedNoise:
+def mechanism() -> equinoise.PerInstance:
     """What all pictures are of."""
     made = equinoise.optimize(players(), column="height", bounds=BOUNDS, epsilon=EPSILON)
-    assert isinstance(made, equinoise.FixedNoise)
+    assert isinstance(made, equinoise.PerInstance)
     return made
 
 
-def people(made: equinoise.FixedNoise) -> tuple[Any, str]:
+def people(made: equinoise.PerInstance) -> tuple[Any, str]:
     """The histogram, on the padded range."""
     alt, at = altair(), edges(made.grid.axis)
     counts, (low, high) = made.histogram, BOUNDS
@@ -61,7 +61,7 @@ def people(made: equinoise.FixedNoise) -> tuple[Any, str]:
     return alt.layer(bars, rules, names), words
 
 
-def hiding(made: equinoise.FixedNoise) -> tuple[Any, str]:
+def hiding(made: equinoise.PerInstance) -> tuple[Any, str]:
     """One person in the lowest bin with little noise and with the noise that the game gave them, against the others."""
     alt, axis = altair(), made.grid.axis
     group = int(np.argmin(made.cells))
@@ -102,7 +102,7 @@ def hiding(made: equinoise.FixedNoise) -> tuple[Any, str]:
     return base.mark_line(interpolate="step", strokeWidth=2.2), words
 
 
-def from_figure(name: str, made: equinoise.FixedNoise) -> tuple[Any, str]:
+def from_figure(name: str, made: equinoise.PerInstance) -> tuple[Any, str]:
     """A figure as reports have it, without its caption: the page around it says more."""
     figure = make_figure(name, made)
     assert not isinstance(figure, str)
@@ -122,7 +122,7 @@ TITLES = {
 }
 
 
-def draw(name: str, made: equinoise.FixedNoise) -> str:
+def draw(name: str, made: equinoise.PerInstance) -> str:
     """One picture, as SVG in light and dark."""
     import io
 

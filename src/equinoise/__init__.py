@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from equinoise.errors import WeakPromiseWarning as WeakPromiseWarning
     from equinoise.game.game import Game as Game
     from equinoise.mechanisms.base import Mechanism as Mechanism
-    from equinoise.mechanisms.per_instance import FixedNoise as FixedNoise
-    from equinoise.mechanisms.private_table import WorstCase as WorstCase
+    from equinoise.mechanisms.per_instance import PerInstance as PerInstance
+    from equinoise.mechanisms.private_table import PrivateTable as PrivateTable
     from equinoise.privacy.certificate import Certificate as Certificate
     from equinoise.privacy.certificate import certify as certify
     from equinoise.solvers.best_response import best_response as best_response
@@ -44,7 +44,7 @@ _HOMES = {
     "Comparison": "analysis.compare",
     "EquinoiseError": "errors",
     "EquinoiseWarning": "errors",
-    "FixedNoise": "mechanisms.per_instance",
+    "PerInstance": "mechanisms.per_instance",
     "Game": "game.game",
     "Grid": "data.grid",
     "Histogram": "data.grid",
@@ -54,7 +54,7 @@ _HOMES = {
     "SeveralRowsWarning": "errors",
     "Solution": "solvers.solution",
     "WeakPromiseWarning": "errors",
-    "WorstCase": "mechanisms.private_table",
+    "PrivateTable": "mechanisms.private_table",
     "best_response": "solvers.best_response",
     "certify": "privacy.certificate",
     "compare": "analysis.compare",
@@ -64,9 +64,29 @@ _HOMES = {
 }
 
 __all__ = [
-    "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning", "FixedNoise",
-    "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "WorstCase", "best_response", "certify", "compare", "optimize", "synthesize",
+    "Axis",
+    "BadInput",
+    "BudgetSpent",
+    "Certificate",
+    "Comparison",
+    "EquinoiseError",
+    "EquinoiseWarning",
+    "Game",
+    "Grid",
+    "Histogram",
+    "Mechanism",
+    "NotPublicWarning",
+    "PerInstance",
+    "PrivateTable",
+    "PromiseNotMet",
+    "SeveralRowsWarning",
+    "Solution",
+    "WeakPromiseWarning",
+    "best_response",
+    "certify",
+    "compare",
+    "optimize",
+    "synthesize",
     "write_losses",
 ]  # fmt: skip
 

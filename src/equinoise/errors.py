@@ -6,13 +6,11 @@ The command line exits with 2 for the first kind and with 1 for the second.
 from __future__ import annotations
 
 import errno
-import math
-import shlex
-from collections.abc import Iterable
-from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeGuard
+
+from equinoise.formatting import format_number, shortened, visible
 
 
 class EquinoiseError(Exception):
@@ -51,39 +49,6 @@ class WeakPromiseWarning(EquinoiseWarning):
     """The promise that was asked for says next to nothing."""
 
 
-def at_most(value: float) -> str:
-    """A number as people read it, six digits, rounded up: what is said to be an upper bound must be one."""
-    if not math.isfinite(value) or float(f"{value:g}") == value:
-        return f"{value:g}"
-    return f"{float(Context(prec=6, rounding=ROUND_CEILING).create_decimal(value)):g}"
-
-
-def shown(value: float) -> str:
-    """A number as people read it, with all its digits if six do not tell it."""
-    return short if float(short := f"{value:g}") == value else repr(float(value))
-
-
-def visible(text: str) -> str:
-    """A name from outside on one line, with every letter to be seen: none breaks a line, or turns what follows."""
-    return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in text)
-
-
-def quoted(words: Iterable[str]) -> str:
-    """Words as a shell reads them; a letter that cannot be seen is spelled out ($'...', as bash and zsh have it)."""
-    return " ".join(shlex.quote(word) if word.isprintable() else _spelled(word) for word in words)
-
-
-def _spelled(word: str) -> str:
-    plain = word.replace("\\", "\\\\").replace("'", "\\'")
-    parts = (letter if letter.isprintable() else _code(ord(letter)) for letter in plain)
-    return f"$'{''.join(parts)}'"
-
-
-def _code(number: int) -> str:
-    """Always as many digits as there can be, so that a digit after them is not taken for one of them."""
-    return f"\\x{number:02x}" if number < 0x80 else f"\\U{number:08x}"
-
-
 NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 """What a full disk or a broken stdout says, without the name of a file."""
 
@@ -118,26 +83,6 @@ def by_panic(error: BaseException) -> str:
     )
 
 
-def shortened(text: str, most: int = 60) -> str:
-    """A long text cut in the middle."""
-    return text if len(text) <= most else f"{text[: most // 2]}...{text[-(most // 2) :]}"
-
-
-def one_of(names: Iterable[str]) -> str:
-    """Names as a choice: 'a', 'b' or 'c'."""
-    return _joined(map(repr, names), "or")
-
-
-def listed(words: Iterable[str]) -> str:
-    """Words as a list: a, b and c."""
-    return _joined(words, "and")
-
-
-def _joined(words: Iterable[str], by: str) -> str:
-    *most, last = words
-    return f"{', '.join(most)} {by} {last}" if most else last
-
-
 def is_whole(value: object, low: int, high: int) -> bool:
     """Whether a setting is a whole number (of any integer type, but no truth value) from low to high."""
     return isinstance(value, Integral) and not isinstance(value, bool) and low <= int(value) <= high
@@ -151,5 +96,5 @@ def is_number(value: object) -> TypeGuard[float]:
 def check(condition: bool, name: str, must_be: str, got: object) -> None:
     """Refuse a setting in the one wording used everywhere."""
     if not condition:
-        said = shown(got) if isinstance(got, float) else repr(got)
+        said = format_number(got) if isinstance(got, float) else repr(got)
         raise BadInput(f"The {name!r} parameter must be {must_be}. Got {said[:60]} instead.")

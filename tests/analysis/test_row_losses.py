@@ -22,7 +22,7 @@ from equinoise.analysis.row_losses import added_names
 from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
 from equinoise.game.noise import axis_weights
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 
 RNG = np.random.default_rng(11)
 PAY = RNG.normal(50, 12, 300).clip(0, 100).round(1)
@@ -82,7 +82,7 @@ def several_scales():
     offered = (0.05, 0.3, 3.0)
     profile = np.array([[0, 0, 3], [10, 20, 10], [55, 0, 5], [20, 5, 0], [0, 0, 2]])
     cells, scales = np.nonzero(profile)
-    return FixedNoise(
+    return PerInstance(
         grid=Grid((Axis("value", 0.0, 1.0, 5, 0.0),)), noise="laplace", scales=tuple((s,) for s in offered),
         epsilon=2.0, draws=1, begins=np.arange(len(cells) + 1), cells=cells, times=np.ones(len(cells)),
         scale_indices=scales, people=profile[cells, scales],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from equinoise.data.bags import bag_of_each, middle_rows
 from equinoise.data.grid import Axis, Grid
 from equinoise.mechanisms.draws import draw_rows
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.accounting import Accountant
 from equinoise.privacy.certificate import certify, exp_lower_bound
 from equinoise.solvers.budget import accountant_of
@@ -149,7 +149,7 @@ def test_certificates_refuse_what_does_not_belong_together():
 def test_a_mechanisms_certificate_is_that_of_its_entries(kind, data, seed):
     game = data.draw(games([kind], scales=st.just(SCALES)))
     profile = random_profile(game, seed)
-    made = FixedNoise.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0), settings={"unit": "who"})
+    made = PerInstance.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0), settings={"unit": "who"})
     assert made.certificate() == certified(game, profile, game.epsilon)
 
 
@@ -167,7 +167,7 @@ def test_rows_come_out_as_often_as_their_weights():
 def test_a_mechanism_draws_from_the_games_output(shape):
     game = bag_game([[0, 1, 1], [2], [3, 3, 4, 5]], [30, 20, 40], shape, [0.1, 3.0], 60.0)
     profile = random_profile(game, 1)
-    made = FixedNoise.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
+    made = PerInstance.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
     drawn = np.concatenate(list(made._draw(200_000, seeded_bytes(2))))
     cells = drawn if drawn.ndim == 1 else game.players.grid.cells_of(drawn)
     found = np.bincount(cells, minlength=6) / len(cells)
@@ -181,7 +181,7 @@ def test_many_draws_compose_the_loss_of_all_of_a_persons_rows(game):
     """Two of the same person's rows cost what one row of double weight would: checked on the logarithms themselves."""
     profile = game.largest_scale_profile()
     made = Solution(game, profile, "best-response", False, 0, 0.0, 0.0)
-    for accountant in (accountant_of(made), FixedNoise.unchecked(made).accountant):
+    for accountant in (accountant_of(made), PerInstance.unchecked(made).accountant):
         assert isinstance(accountant, Accountant)
         p, q = accountant.with_and_without
         np.testing.assert_allclose(np.exp(p).sum(), 1)

@@ -15,7 +15,7 @@ from equinoise.data.engines import connect
 from equinoise.data.grid import Axis
 from equinoise.data.repeated_names import warn_of_repeats
 from equinoise.mechanisms.draws import draw_rows
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
 from tests.helpers.games import bag_game
@@ -143,7 +143,7 @@ def test_someone_with_millions_of_rows():
     many = 3_000_001
     game = bag_game([[4] * many, [4] * (many - 1) + [5, 5], [6]], [2, 1, 5], 41, (0.01, 3.0), 20.0)
     profile = game.profile_of(np.zeros(3, dtype=np.int64))
-    made, kernel = FixedNoise.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0)), game.kernel
+    made, kernel = PerInstance.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0)), game.kernel
     (whole,) = (rows for _, rows in made.laid_out(object))
     assert whole.tolist() == laid_out(made).tolist()
     for row, bag in zip(whole.tolist(), made.bags, strict=True):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from benchmarks import plain
 from equinoise import optimize
 from equinoise.game.condition import Condition
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.certificate import exp_lower_bound
 from equinoise.privacy.loss import MARGIN, losses
 from equinoise.solvers.best_response import rounds
@@ -93,7 +93,7 @@ def test_every_condition_is_played_to_an_equilibrium_that_the_certificate_agrees
     assert game.payoff(last.profile).value >= game.payoff(start).value - 1e-9
     assert game.is_equilibrium(last.profile)
     for profile in (start, last.profile):
-        held = FixedNoise.unchecked(Solution(game, profile, "best-response", True, 0, 0.0, 0.0)).certificate().holds
+        held = PerInstance.unchecked(Solution(game, profile, "best-response", True, 0, 0.0, 0.0)).certificate().holds
         if game.payoff(profile).protected == game.people:
             assert held
         elif held:  # only the margin between the two can tell them apart

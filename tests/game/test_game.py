@@ -12,7 +12,7 @@ from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.game.row_store import DenseRows, ProductRows, make_rows
 from equinoise.game.theorem import always_protecting_scale, self_protecting_scale
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.solution import Solution
 from tests.helpers.drawn_games import KINDS, UTILITIES, counts, epsilons, games, random_profile
@@ -67,7 +67,7 @@ def test_rows_laid_out_and_multiplied_out_are_those_of_kronecker_products(game, 
 def test_a_mechanism_has_the_games_rows_and_losses(game, seed):
     profile = random_profile(game, seed)
     types, scales = game.groups(profile)
-    made = FixedNoise.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
+    made = PerInstance.unchecked(Solution(game, profile, "best-response", False, 0, 0.0, 0.0))
     laid_out = np.concatenate([rows for _, rows in made.laid_out(np.int64)])
     np.testing.assert_array_equal(laid_out, plain.person_rows(game)[types, scales])
     np.testing.assert_allclose(made.losses(), game.losses(profile), rtol=1e-9, atol=1e-12)

@@ -11,7 +11,7 @@ from equinoise.data.grid import Axis
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.game.noise import FAMILIES, WEIGHT_TOTAL, axis_weights, noise_mass, round_rows, scale_set
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from tests.helpers.games import bag_game, bare_grid, height_game, joint_game, of_column, people_in
 
@@ -92,7 +92,7 @@ def test_the_game_protects_everyone_with_every_family(heights, noise):
     ):
         found = best_response(game, restarts=2)
         assert found.equilibrium
-        assert FixedNoise.from_solution(found).certificate().holds
+        assert PerInstance.from_solution(found).certificate().holds
 
 
 def test_scale_sets():

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import equinoise
-from equinoise import BadInput, BudgetSpent, FixedNoise, Mechanism, PromiseNotMet
+from equinoise import BadInput, BudgetSpent, Mechanism, PerInstance, PromiseNotMet
 from equinoise.privacy.accounting import Accountant
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
@@ -123,7 +123,7 @@ def test_draws_follow_the_output_and_are_cell_midpoints(kind):
 
 def test_quantiles_count_people():
     rows = np.array([[2**32, 0], [2**31, 2**31]])
-    m = FixedNoise(
+    m = PerInstance(
         grid=equinoise.Grid((equinoise.Axis.padded("x", 0, 1, bins=2),)), noise="laplace", scales=((1.0,),),
         epsilon=1.0, draws=1, begins=np.arange(3), cells=np.array([0, 1]), times=np.array([1, 1]),
         scale_indices=np.array([0, 0]), people=np.array([3, 97]), factors=(rows,),
@@ -138,7 +138,7 @@ def test_no_mechanism_is_made_without_a_certificate_that_holds(each):
     game = each.game()
     smallest = game.profile_of(np.zeros(game.players.types, dtype=np.int64))
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
-        FixedNoise.from_solution(Solution(game, smallest, "best-response", False, 0, 0.0, 0.0))
+        PerInstance.from_solution(Solution(game, smallest, "best-response", False, 0, 0.0, 0.0))
 
 
 def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(each):

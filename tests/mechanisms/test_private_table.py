@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import equinoise
-from equinoise import BadInput, BudgetSpent, Mechanism, PromiseNotMet, WorstCase
+from equinoise import BadInput, BudgetSpent, Mechanism, PrivateTable, PromiseNotMet
 from equinoise.analysis.audit import audit
 from equinoise.mechanisms.draws import draw_weighted
 from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
@@ -30,7 +30,7 @@ def tier(people, epsilon=1.0, **settings):
 @pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.006), (0.3, 0.0035), (1, 0.002), (2, 0.0015)])
 def test_the_heights_stay_close_and_nobody_exceeds_epsilon(heights, epsilon, most):
     made = tier(heights, epsilon)
-    assert isinstance(made, WorstCase)
+    assert isinstance(made, PrivateTable)
     assert made.certificate().holds
     assert made.metrics()["kl"] <= most
     assert made.worst_loss <= epsilon

@@ -53,7 +53,7 @@ COMMANDS = {
 def test_a_saved_mechanism_is_certified_and_added_up_once(tmp_path, monkeypatch, kind, command):
     monkeypatch.chdir(tmp_path)
     replace(mechanism(kind), ledger=None).save(tmp_path / "a.eq")
-    for tier in (equinoise.FixedNoise, equinoise.WorstCase):  # other epsilons are other games
+    for tier in (equinoise.PerInstance, equinoise.PrivateTable):  # other epsilons are other games
         monkeypatch.setattr(tier, "kl_at", lambda *given, **named: None)
     calls = watch(monkeypatch, PARTS)
     name, *options = command.split()

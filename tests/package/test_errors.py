@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.errors import BadInput, at_most, check, is_whole, quoted, shown, visible
+from equinoise.errors import BadInput, check, is_whole
+from equinoise.formatting import at_most, format_number, quoted, visible
 
 
 @given(st.floats(1e-12, 1e12))
@@ -26,7 +27,7 @@ def test_upper_bounds_as_people_read_them(value, said):
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
 def test_a_number_shown_is_that_number(value):
-    assert float(shown(value)) == value
+    assert float(format_number(value)) == value
 
 
 def test_whole_numbers_are_no_truth_values_and_no_floats():

@@ -291,7 +291,7 @@ def test_people_with_several_rows_have_figures_too():
     bags = (((5, 1),), ((6, 1), (7, 2)), ((7, 1),), ((9, 2),))
     players = Players.in_bags(grid, bags, np.array([40, 30, 50, 4]))
     solution = Procedure(2.0, restarts=1).solve(players)
-    made = equinoise.FixedNoise.from_solution(solution, settings={"unit": "id", "public_bounds": True})
+    made = equinoise.PerInstance.from_solution(solution, settings={"unit": "id", "public_bounds": True})
     for name in FIGURES:
         figure = make_figure(name, made)
         assert {len(row) for row in figure.rows} == {len(figure.header)}

@@ -197,7 +197,8 @@ def test_people_with_several_rows_are_not_told_apart_in_public(tmp_path):
     several = Players.in_bags(grid, (((5, 1),), ((6, 1), (7, 2))), np.array([40, 30]))
     single = Players.in_bags(grid, (((5, 1),), ((6, 1),)), np.array([40, 30]))
     made, plain = (
-        equinoise.FixedNoise.from_solution(procedure.solve(players), settings=settings) for players in (several, single)
+        equinoise.PerInstance.from_solution(procedure.solve(players), settings=settings)
+        for players in (several, single)
     )
     assert public(made, tmp_path) == public(plain, tmp_path)
     write_report(made, tmp_path / "private.html", now=NOW)

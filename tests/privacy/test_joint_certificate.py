@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.joint import joint_game as players_game
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.certificate import certify, exp_lower_bound
 from equinoise.solvers.best_response import best_response
 from tests.helpers.games import joint_game
@@ -74,7 +74,7 @@ def test_it_agrees_with_the_certificate_of_one_axis_on_the_rows_laid_out(mechani
 def solved():
     game = players_game(("height", "weight"), 31, 1.0)
     solution = best_response(game, restarts=2)
-    made = FixedNoise.unchecked(solution)
+    made = PerInstance.unchecked(solution)
     return made.people, made.factors, made.totals
 
 

@@ -12,7 +12,7 @@ from benchmarks import membership
 from benchmarks.attack import Column, Row, laplace_pair, monotone_pairs, others_fixed_pairs, page, status
 from benchmarks.heights import BOUNDS
 from benchmarks.membership import Pair, Side, at_least, at_most, attack, attack_many, best_regions, lower_bound
-from equinoise import FixedNoise
+from equinoise import PerInstance
 from equinoise.analysis.methods import Methods
 from equinoise.mechanisms.draws import draw_rows, uniform
 from equinoise.solvers.best_response import best_response
@@ -97,7 +97,7 @@ def test_fresh_draws_are_needed():
 def lonely_pair():
     """A certified mechanism (epsilon 1) with a person far from all others: with them, and without."""
     game = small_game([0, 30, 60, 40, 20, 0, 0, 0, 0, 1], [0.02, 0.2, 1.0, 5.0], 1.0)
-    made = FixedNoise.from_solution(best_response(game))
+    made = PerInstance.from_solution(best_response(game))
     group = int(np.flatnonzero(made.cells == 9)[0])
     others = made.people - (np.arange(len(made.people)) == group)
     sides = tuple(Side(people, made.factors[0], made.weight_total) for people in (made.people, others))

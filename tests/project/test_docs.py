@@ -21,7 +21,7 @@ from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
 from equinoise.analysis.audit import audit
 from equinoise.cli.main import cli
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.present.figures import make_figure
 from equinoise.present.terminal.bars import lines_of, percent
 

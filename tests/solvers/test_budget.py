@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.joint import joint_game as players_game
 from equinoise import BadInput, Mechanism, PromiseNotMet, optimize
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.accounting import Accountant, Budget
 from equinoise.privacy.certificate import certify
 from equinoise.solvers.best_response import best_response
@@ -39,7 +39,7 @@ def test_draws_within_a_budget_whatever_the_data(kind):
     assert found.protected == game.people
     assert accountant_of(found).worst(200, 1e-6) <= 1.0
     assert found.game.epsilon > 1.0 / 200
-    made = FixedNoise.from_solution(found, draws=200, budget=budget)
+    made = PerInstance.from_solution(found, draws=200, budget=budget)
     assert made.within_budget
     assert made.cost(200) == pytest.approx(accountant_of(found).worst(200, 1e-6), rel=1e-9)
 

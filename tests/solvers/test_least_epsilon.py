@@ -3,7 +3,7 @@ import math
 import pytest
 from hypothesis import given, settings
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.least_epsilon import LeastEpsilon, least_epsilon
 from tests.helpers.games import bag_game, height_game, joint_game, small_game

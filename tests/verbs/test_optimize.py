@@ -18,8 +18,8 @@ from equinoise.verbs import synthesize as synthesis
 def test_public_names_are_exactly_these():
     assert set(equinoise.__all__) == {
         "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
-        "FixedNoise", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet",
-        "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "WorstCase",
+        "PerInstance", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PromiseNotMet",
+        "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "PrivateTable",
         "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:

@@ -17,9 +17,10 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
-from equinoise.errors import PromiseNotMet, at_most
+from equinoise.errors import PromiseNotMet
+from equinoise.formatting import at_most
 from equinoise.game.condition import Condition
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.certificate_rows import Rows
 from equinoise.privacy.loss import PURE, quantiles
 from equinoise.solvers.procedure import Procedure
@@ -192,12 +193,12 @@ def solved(procedure: Procedure, players: Players) -> Solution | None:
 
 def certified(solution: Solution) -> bool:
     """Whether the exact check holds for a solution."""
-    return FixedNoise.unchecked(solution).certificate().holds
+    return PerInstance.unchecked(solution).certificate().holds
 
 
 def output_of(solution: Solution) -> Output:
     """The exact distribution of one draw, in Python's whole numbers."""
-    made = FixedNoise.unchecked(solution)
+    made = PerInstance.unchecked(solution)
     owners, times = made.members.owners.tolist(), made.times.tolist()
     sums = Rows(made.people.tolist(), owners, times, list(made.factors)).sums()
     return Output(tuple(sums.tolist()), made.total_rows * made.weight_total)

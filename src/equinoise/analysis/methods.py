@@ -14,11 +14,12 @@ import numpy as np
 from equinoise.analysis import opendp_histogram as peers
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import products
-from equinoise.mechanisms.per_instance import FixedNoise
-from equinoise.mechanisms.private_table import WorstCase
+from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.mechanisms.profile_weights import AT_ONCE
 from equinoise.privacy.loss import losses
 from equinoise.solvers.solution import Solution
@@ -130,7 +131,7 @@ class Methods:
         game = solution.game  # scales that adapt are others
         unprotected = game.people - solution.protected
         if unprotected == 0:
-            FixedNoise.from_solution(solution)  # refuses unless the exact certificate holds
+            PerInstance.from_solution(solution)  # refuses unless the exact certificate holds
         return self._row(
             game.epsilon, solution.name, None if unprotected else game.epsilon,
             nothing=f"{unprotected:,} of {game.people:,} people are left unprotected",
@@ -185,7 +186,9 @@ class Methods:
             return LeftOut("monotone-weights", None, reason)
         began = time.perf_counter()
         try:
-            made = WorstCase.make(self.players.histogram, epsilon=epsilon)  # refuses unless the exact certificate holds
+            made = PrivateTable.make(
+                self.players.histogram, epsilon=epsilon
+            )  # refuses unless the exact certificate holds
         except BadInput as error:
             return LeftOut("monotone-weights", epsilon, str(error))
         seconds = time.perf_counter() - began

@@ -10,7 +10,7 @@ from equinoise.analysis.end_to_end import EndToEnd, Progress, measure, outcome_o
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.game.condition import Condition
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Solution
 
@@ -18,7 +18,7 @@ NAMES = tuple(field.name for field in fields(Procedure))
 """The settings that a procedure has."""
 
 
-def of_mechanism(mechanism: FixedNoise, progress: Progress | None = None) -> EndToEnd:
+def of_mechanism(mechanism: PerInstance, progress: Progress | None = None) -> EndToEnd:
     """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
 
     It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
@@ -75,7 +75,7 @@ def why_not_measured(mechanism: Mechanism) -> str | None:
 
 def gives(solution: Solution, mechanism: Mechanism) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
-    found = FixedNoise.unchecked(solution)
+    found = PerInstance.unchecked(solution)
     return (
         found.scales == mechanism.scales
         and found.members.same(mechanism.members)

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import click
 
 from equinoise.cli.options import LIMITS, Command, engine_options, offering
-from equinoise.errors import BadInput, EquinoiseWarning, visible
+from equinoise.errors import BadInput, EquinoiseWarning
+from equinoise.formatting import visible
 
 
 def data_options(command: Command) -> Command:

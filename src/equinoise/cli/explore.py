@@ -13,7 +13,8 @@ import click
 
 from equinoise.cli.data_options import BOUNDS, MISSING, OUTSIDE, all_bounds, named_columns
 from equinoise.cli.options import FILE_PATH, engine_options
-from equinoise.errors import BadInput, visible
+from equinoise.errors import BadInput
+from equinoise.formatting import visible
 
 SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
 EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."

@@ -26,7 +26,8 @@ from equinoise.cli.sample import sample
 from equinoise.cli.saved import audit, cost, show
 from equinoise.cli.streams import drop_stdout, forgiving_stderr, libraries_loaded
 from equinoise.cli.synthesize import synthesize
-from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked, visible
+from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked
+from equinoise.formatting import visible
 
 THREE_STEPS = """\
 Certified private draws from a column of numbers, with each person's own noise chosen by a game.

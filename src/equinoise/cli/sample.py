@@ -10,7 +10,7 @@ import click
 
 from equinoise.cli.options import EPILOG, FILE_PATH, json_option
 from equinoise.cli.streams import drop_stdout
-from equinoise.errors import visible
+from equinoise.formatting import visible
 
 
 @click.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")

@@ -17,7 +17,8 @@ import numpy as np
 from equinoise.data.grid import Axis, Grid, Histogram, Ints
 from equinoise.data.players import Players
 from equinoise.data.rows import IS_TEXT, RAW, VALUE, Rows, collect, open_rows
-from equinoise.errors import BadInput, NotPublicWarning, check, shown
+from equinoise.errors import BadInput, NotPublicWarning, check
+from equinoise.formatting import format_number
 
 __all__ = ["Rows", "count", "count_codes", "count_jointly", "find_bounds", "open_rows"]
 
@@ -38,12 +39,12 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
         if found["rows"][0] < 2:
             raise BadInput(f"Column {column!r} has one usable value, and at least two people are needed.")
         raise BadInput(
-            f"Every value of column {column!r} is {shown(low)}, as far as floating point can tell: there is no "
+            f"Every value of column {column!r} is {format_number(low)}, as far as floating point can tell: there is no "
             "distribution to release."
         )
     warnings.warn(
-        f"The bounds of column {column!r} were read off the data ({shown(low)} and {shown(high)}), so they are "
-        "not private: the smallest and the largest value show in the grid. Give public bounds instead.",
+        f"The bounds of column {column!r} were read off the data ({format_number(low)} and {format_number(high)}), so they "
+        "are not private: the smallest and the largest value show in the grid. Give public bounds instead.",
         NotPublicWarning,
         stacklevel=5,
     )
@@ -214,8 +215,8 @@ def _refuse(rows: Rows, number: int, axis: Axis, codes: Ints, people: Ints, *, m
         )
     if (below or above) and outside == "refuse":
         raise BadInput(
-            f"Column {column!r} has {_many(below)} below {shown(axis.low)} and {_many(above)} above "
-            f"{shown(axis.high)}. Move those values to the nearer bound with --outside clip (in Python, "
+            f"Column {column!r} has {_many(below)} below {format_number(axis.low)} and {_many(above)} above "
+            f"{format_number(axis.high)}. Move those values to the nearer bound with --outside clip (in Python, "
             "outside='clip'), or widen the bounds, if you would have without knowing this."
         )
 

@@ -16,7 +16,8 @@ from equinoise.data.grid import Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.rows import Rows, collect
 from equinoise.data.text_fields import FIELD, MISSING_MARKS
-from equinoise.errors import BadInput, listed
+from equinoise.errors import BadInput
+from equinoise.formatting import listed
 
 UNIT = f"{FIELD} 0"
 """What the column of units is called in rows that were opened with it."""

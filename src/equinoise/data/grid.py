@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, is_number, is_whole, listed, shown, visible
+from equinoise.errors import BadInput, check, is_number, is_whole
+from equinoise.formatting import format_number, listed, visible
 
 MOST_BINS = 10_000
 
@@ -64,7 +65,7 @@ class Axis:
         if not low < high:
             raise BadInput(
                 f"The bounds of column {name!r} must be two different numbers, the lower one first. "
-                f"Got {shown(low)} and {shown(high)}."
+                f"Got {format_number(low)} and {format_number(high)}."
             )
         padding = (high - low) / padding_epsilon * math.log(1 / (2 - 2 * percentile))
         axis = cls(name, low, high, int(bins), padding)
@@ -76,8 +77,8 @@ class Axis:
         largest = max(abs(self.padded_low), abs(self.padded_high))
         if not largest < 1e150 or not self.width > max(1e-150, 8 * math.ulp(largest)):
             raise BadInput(
-                f"The bounds {shown(self.low)} and {shown(self.high)} of column {self.name!r}, padded by "
-                f"{self.padding:.3g}, cannot be cut into {self.bins} bins in floating point. Rescale the column "
+                f"The bounds {format_number(self.low)} and {format_number(self.high)} of column {self.name!r}, padded "
+                f"by {self.padding:.3g}, cannot be cut into {self.bins} bins in floating point. Rescale the column "
                 "(divide by a power of ten, or subtract a constant) and try again."
             )
 

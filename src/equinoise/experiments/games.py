@@ -13,7 +13,7 @@ from equinoise.experiments.data import Dataset
 from equinoise.experiments.parts import Part, Tell
 from equinoise.experiments.settings import SCALES, Settings
 from equinoise.game.game import Game
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.loss import losses
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round, Solution
@@ -79,7 +79,7 @@ def play(data: Dataset, asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
         raise KeyboardInterrupt  # the solver keeps what it has; a part that was stopped is not finished
     found = {**_head(data, asked), **described(solution), **_rounds(solution.game, watched)}
     if found["certified"] and "cost_draws" in asked:
-        found["costs"] = FixedNoise.from_solution(solution).costs(asked["cost_draws"], asked["delta"])
+        found["costs"] = PerInstance.from_solution(solution).costs(asked["cost_draws"], asked["delta"])
     return found
 
 
@@ -92,7 +92,7 @@ def described(solution: Solution) -> dict[str, Any]:
     game, profile = solution.game, solution.profile
     axis, q, histogram = game.players.grid.axis, game.output(profile), game.players.histogram
     if solution.protected == game.people:
-        FixedNoise.from_solution(solution)  # refuses unless the exact certificate holds
+        PerInstance.from_solution(solution)  # refuses unless the exact certificate holds
     each = game.losses(profile)
     types, scales = game.groups(profile)
     (weights,) = game.kernel.weights

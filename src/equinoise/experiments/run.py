@@ -16,13 +16,14 @@ from typing import Any
 
 from equinoise import __version__
 from equinoise.atomic_write import write_whole
-from equinoise.errors import BadInput, EquinoiseError, one_of
+from equinoise.errors import BadInput, EquinoiseError
 from equinoise.experiments import games, regression
 from equinoise.experiments.data import LOADERS, Dataset, check_installed
 from equinoise.experiments.goals import Goal
 from equinoise.experiments.parts import Part, Store, Tell
 from equinoise.experiments.report import Outcome, document
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
+from equinoise.formatting import one_of
 
 ALL = "all"
 MANIFEST, PAGE, TEXT, TABLES, PICTURES, PARTS = (

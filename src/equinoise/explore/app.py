@@ -18,12 +18,13 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from equinoise.errors import BadInput, EquinoiseError, check, visible
+from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.explore.counts import Counted
 from equinoise.explore.guard import MOST_BODY, NOTHING, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
 from equinoise.explore.request import SCALES
 from equinoise.explore.tabs import Message, Tabs
+from equinoise.formatting import visible
 from equinoise.present.figures import javascript
 from equinoise.present.terminal import finite
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from equinoise.data.read_players import check_players, counting_settings
-from equinoise.errors import BadInput, check, one_of
+from equinoise.errors import BadInput, check
 from equinoise.explore.counts import Counted
+from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.private_table import WorstCase
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round
 from equinoise.verbs.optimize import play
@@ -67,5 +68,5 @@ def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | Non
     check_players(players, 1 if private else 2)
     counting = counting_settings(players, public_bounds=public, missing=counted.missing, outside=counted.outside)
     if private:
-        return WorstCase.make(players.histogram, settings=counting, **told)
+        return PrivateTable.make(players.histogram, settings=counting, **told)
     return play(players, procedure, counting, progress=progress)

@@ -8,9 +8,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from equinoise.errors import BadInput, at_most, quoted, shown, visible
+from equinoise.errors import BadInput
 from equinoise.explore.counts import Counted
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, Asked
+from equinoise.formatting import at_most, format_number, quoted, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -100,9 +101,9 @@ def command(counted: Counted, asked: Asked) -> str:
     words += [word for axis in axes for word in ("--column", axis.name)]
     for axis in axes:
         if axis.name in counted.public:
-            words += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
+            words += ["--bounds", axis.name, format_number(axis.low), format_number(axis.high)]
     plain = Asked(asked.epsilon)
-    words += ["--epsilon", shown(asked.epsilon)]
+    words += ["--epsilon", format_number(asked.epsilon)]
     words += _differing(asked, plain, ("bins", "scales", "draws", "delta"))
     words += _differing(counted, Counted, ("missing", "outside", "engine", "engine_address"))
     return quoted([*words, "--out", "mechanism.eq"])

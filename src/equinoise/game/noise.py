@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.data.grid import Axis, Floats, Ints
-from equinoise.errors import BadInput, check, is_number, one_of
+from equinoise.errors import BadInput, check, is_number
+from equinoise.formatting import one_of
 from equinoise.privacy.loss import EPSILON_CAP
 
 WEIGHT_TOTAL = 2**32

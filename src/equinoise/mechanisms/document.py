@@ -110,7 +110,7 @@ class Document(_Strict):
         return told and (asked.unit is not None or asked.unit_rows == "all")
 
 
-class ProfileDocument(Document):
+class PerInstanceDocument(Document):
     """All of a mechanism of the game but its weights.
 
     A group is the people with the same rows and scale: ``bags`` has the cells of a person's rows, and how many are in
@@ -128,7 +128,7 @@ class ProfileDocument(Document):
     solver: SolverDocument
 
     @model_validator(mode="after")
-    def _fits(self) -> ProfileDocument:
+    def _fits(self) -> PerInstanceDocument:
         kinds = [self.delta > 0, self.order is not None, self.budget is not None]
         fit = (
             self._groups_fit()
@@ -186,7 +186,7 @@ class WeightsDocument(_Strict):
     name: Literal["monotone-weights"]
 
 
-class WorstCaseDocument(Document):
+class PrivateTableDocument(Document):
     """All of a differentially private mechanism."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
@@ -198,7 +198,7 @@ class WorstCaseDocument(Document):
     solver: WeightsDocument
 
     @model_validator(mode="after")
-    def _cells_fit(self) -> WorstCaseDocument:
+    def _cells_fit(self) -> PrivateTableDocument:
         axis = Axis(**self.axes[0].model_dump())
         cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
         base = self.counts if self.base is None else self.base
@@ -212,11 +212,11 @@ class WorstCaseDocument(Document):
         return self
 
 
-AnyDocument = ProfileDocument | WorstCaseDocument
+AnyDocument = PerInstanceDocument | PrivateTableDocument
 
 DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(
     Annotated[
-        Annotated[ProfileDocument, Tag("profile")] | Annotated[WorstCaseDocument, Tag("rule")],
+        Annotated[PerInstanceDocument, Tag("profile")] | Annotated[PrivateTableDocument, Tag("rule")],
         Discriminator(lambda given: "rule" if isinstance(given, dict) and "rule" in given else "profile"),
     ]
 )

@@ -12,10 +12,10 @@ from equinoise.data.grid import Axis, Grid, Ints
 from equinoise.errors import BadInput
 from equinoise.mechanisms import saved_file as storage
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.document import ProfileDocument, WorstCaseDocument
+from equinoise.mechanisms.document import PerInstanceDocument, PrivateTableDocument
 from equinoise.mechanisms.ledger import Ledger
-from equinoise.mechanisms.per_instance import FixedNoise
-from equinoise.mechanisms.private_table import WorstCase
+from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.privacy.accounting import Budget
 from equinoise.synthesis.monotone import Rule
 
@@ -59,15 +59,15 @@ def read_saved(path: Path) -> Mechanism:
         "settings": document.settings.model_dump(exclude_unset=True),
         "ledger": Ledger(document.draws, saved.digest, saved.place),
     }
-    if isinstance(document, WorstCaseDocument):
+    if isinstance(document, PrivateTableDocument):
         return _worst_case(document, shared)
     return _fixed_noise(document, weights, shared)
 
 
-def _fixed_noise(document: ProfileDocument, weights: Ints, shared: dict[str, Any]) -> FixedNoise:
+def _fixed_noise(document: PerInstanceDocument, weights: Ints, shared: dict[str, Any]) -> PerInstance:
     entries = np.array([entry for bag in document.bags for entry in bag], dtype=np.int64).reshape(-1, 2)
     bins = [axis.bins for axis in document.axes]
-    return FixedNoise(
+    return PerInstance(
         noise=document.noise,
         scales=tuple(tuple(choice) for choice in document.scales),
         scale_indices=np.array(document.scale_indices, dtype=np.int64),
@@ -80,9 +80,9 @@ def _fixed_noise(document: ProfileDocument, weights: Ints, shared: dict[str, Any
     )
 
 
-def _worst_case(document: WorstCaseDocument, shared: dict[str, Any]) -> WorstCase:
+def _worst_case(document: PrivateTableDocument, shared: dict[str, Any]) -> PrivateTable:
     rule = document.rule
-    return WorstCase(
+    return PrivateTable(
         counts=np.array(document.counts, dtype=np.int64),
         rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
         weights=tuple(document.weights),

@@ -28,7 +28,7 @@ MOST_LAID_OUT = 2**26
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class FixedNoise(ProfileWeights):
+class PerInstance(ProfileWeights):
     """A profile of the game with the rows of integers that everyone draws from."""
 
     tier = "per-instance"

@@ -11,7 +11,8 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Histogram, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, PromiseNotMet, at_most
+from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.formatting import at_most
 from equinoise.game.condition import Condition
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import RandomBytes, check_draws, draw_weighted
@@ -30,7 +31,7 @@ MOST_STEPS = 10**7
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class WorstCase(Mechanism):
+class PrivateTable(Mechanism):
     """People per cell and the public rule's weight of every cell, over the cells within the bounds.
 
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
@@ -61,7 +62,7 @@ class WorstCase(Mechanism):
         delta: float = 0.0,
         base: Sequence[float] | None = None,
         settings: dict[str, Any] | None = None,
-    ) -> WorstCase:
+    ) -> PrivateTable:
         """Weights by the public rule of epsilon, the number of cells and draws (and a base), certified.
 
         With a ``delta`` and several draws, epsilon is for all of them together. ``settings`` say how people were
@@ -215,7 +216,7 @@ class WorstCase(Mechanism):
     def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
         """KL from the original by the public rule of another epsilon; None where there is none."""
         try:
-            made = WorstCase.make(self.members.histogram, epsilon=epsilon, base=self.base)
+            made = PrivateTable.make(self.members.histogram, epsilon=epsilon, base=self.base)
         except BadInput:
             return None
         return float(made.metrics()["kl"])

@@ -12,7 +12,8 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
-from equinoise.errors import at_most, check, is_number, is_whole
+from equinoise.errors import check, is_number, is_whole
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import AxisScales
 from equinoise.mechanisms.draws import MOST_DRAWS

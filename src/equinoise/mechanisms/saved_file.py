@@ -22,7 +22,7 @@ from equinoise.atomic_write import write_whole
 from equinoise.data.grid import Ints
 from equinoise.errors import BadInput
 from equinoise.mechanisms import ledger
-from equinoise.mechanisms.document import DOCUMENT, AnyDocument, ProfileDocument
+from equinoise.mechanisms.document import DOCUMENT, AnyDocument, PerInstanceDocument
 from equinoise.mechanisms.ledger import FORMAT
 
 _HEADING = re.compile(rf"equinoise {FORMAT} ([0-9a-f]{{64}}) ([0-9a-f]{{32}})")
@@ -88,7 +88,7 @@ def read(path: Path) -> Saved:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
         raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
-    rows = sum(map(len, document.bags)) if isinstance(document, ProfileDocument) else 0
+    rows = sum(map(len, document.bags)) if isinstance(document, PerInstanceDocument) else 0
     bins = sum(axis.bins for axis in document.axes)
     if len(blob) != 8 * rows * bins:
         raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")

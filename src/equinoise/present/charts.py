@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from equinoise.analysis.methods import NOT_PRIVATE
 from equinoise.atomic_write import write_whole
-from equinoise.errors import BadInput, at_most
+from equinoise.errors import BadInput
+from equinoise.formatting import at_most
 from equinoise.present.figures import theme
 from equinoise.present.figures.cost import cost
 from equinoise.present.figures.figure import altair

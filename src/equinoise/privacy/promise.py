@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 
 if TYPE_CHECKING:
     from equinoise.mechanisms.base import Mechanism

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from equinoise.data.grid import Ints
-from equinoise.errors import PromiseNotMet, at_most
+from equinoise.errors import PromiseNotMet
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.mechanisms.draws import MOST_DRAWS
 from equinoise.privacy.accounting import Accountant, Budget

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.privacy.loss import EPSILON_CAP, LEAST_EPSILON, MARGIN
 from equinoise.solvers.best_response import best_response

@@ -15,7 +15,8 @@ import numpy as np
 
 from equinoise.data.grid import Grid, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, WeakPromiseWarning, at_most, check, is_number, is_whole, one_of
+from equinoise.errors import BadInput, WeakPromiseWarning, check, is_number, is_whole
+from equinoise.formatting import at_most, one_of
 from equinoise.game.game import Game
 from equinoise.game.kernel import AnyScales, AxisScales, check_size, check_work, make_kernel, offered_scales
 from equinoise.game.noise import check_noise

@@ -6,7 +6,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from equinoise.errors import PromiseNotMet, at_most
+from equinoise.errors import PromiseNotMet
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.theorem import always_protecting_scale, self_protecting_scale
 from equinoise.privacy.loss import PURE

@@ -69,9 +69,9 @@ class Solution(Shown):
 
     def _shown_mechanism(self) -> Mechanism:
         """As a mechanism for one draw that may not hold: only to be looked at."""
-        from equinoise.mechanisms.per_instance import FixedNoise
+        from equinoise.mechanisms.per_instance import PerInstance
 
-        return FixedNoise.unchecked(self)
+        return PerInstance.unchecked(self)
 
     @cached_property
     def protected(self) -> int:

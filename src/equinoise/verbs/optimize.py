@@ -10,7 +10,7 @@ import numpy as np
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, count_data
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.per_instance import FixedNoise
+from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
@@ -100,4 +100,4 @@ def play(
     if solution.protected < players.total_people:
         raise shortfall.not_everyone(solution, procedure.scales, progress)
     settings = {**counting, "own_start": start is not None, **procedure.to_json()}
-    return FixedNoise.from_solution(solution, draws=procedure.draws, budget=procedure.budget, settings=settings)
+    return PerInstance.from_solution(solution, draws=procedure.draws, budget=procedure.budget, settings=settings)

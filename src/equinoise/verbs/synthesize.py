@@ -11,7 +11,7 @@ from equinoise.data.read_players import Bounds, count_data
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import check_draws
-from equinoise.mechanisms.private_table import WorstCase
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.solvers.procedure import check_delta, check_epsilon, warn_of_delta
 from equinoise.solvers.solution import Round
 from equinoise.verbs.progress import watched
@@ -61,7 +61,7 @@ def synthesize(
     )  # fmt: skip
     warn_of_delta(delta, players.total_people)
     tell(progress, "Working out the weights")
-    return WorstCase.make(players.histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=counting)
+    return PrivateTable.make(players.histogram, epsilon=epsilon, draws=draws, delta=delta, base=base, settings=counting)
 
 
 def check_promise(epsilon: Any, draws: Any, delta: Any, *, public_bounds: bool) -> None:

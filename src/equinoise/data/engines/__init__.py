@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from equinoise.data.paths import Files
-from equinoise.errors import BadInput, check, one_of
+from equinoise.errors import BadInput, check
+from equinoise.formatting import one_of
 
 ENGINES = ("polars", "duckdb", "dask", "spark")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.again import Tell

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.grid import Axis
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.figure import Figure, altair

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from equinoise.errors import BadInput, one_of
+from equinoise.errors import BadInput
+from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.figure import Figure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.solvers.solution import Solution
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from equinoise.analysis.replay import why_not_measured
-from equinoise.errors import BadInput, at_most, visible
+from equinoise.errors import BadInput
+from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.again import Tell

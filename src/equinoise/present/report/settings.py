@@ -7,7 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from equinoise import __version__
-from equinoise.errors import quoted, shown, visible
+from equinoise.formatting import format_number, quoted, visible
 from equinoise.mechanisms.base import Mechanism
 
 WORDS = {
@@ -63,7 +63,7 @@ def grid(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
     for axis in mechanism.grid.axes:
         found.append((f"bins of {axis.label}", f"{axis.bins:,}"))
         if given or not public:
-            found.append((f"bounds of {axis.label}", f"{shown(axis.low)} to {shown(axis.high)}"))
+            found.append((f"bounds of {axis.label}", f"{format_number(axis.low)} to {format_number(axis.high)}"))
             found.append((f"padding of {axis.label}, either side", f"{axis.padding:.6g}"))
     return found
 
@@ -75,7 +75,7 @@ def command(mechanism: Mechanism) -> str:
     for axis in mechanism.grid.axes:
         parts += ["--column", axis.name]
         if settings.get("public_bounds"):
-            parts += ["--bounds", axis.name, shown(axis.low), shown(axis.high)]
+            parts += ["--bounds", axis.name, format_number(axis.low), format_number(axis.high)]
     if mechanism.grid.axes[0].bins != 101:
         parts += ["--bins", str(mechanism.grid.axes[0].bins)]
     for name in OPTIONS:
@@ -122,7 +122,7 @@ def _said(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return shown(value)
+        return format_number(value)
     if isinstance(value, list):
         return ", ".join(_said(part) for part in value)
     if isinstance(value, dict):
@@ -133,4 +133,4 @@ def _said(value: Any) -> str:
 def _option(value: Any) -> str:
     if isinstance(value, list):
         return ",".join(_option(part) for part in value)
-    return shown(value) if isinstance(value, float) else str(value)
+    return format_number(value) if isinstance(value, float) else str(value)

@@ -9,7 +9,8 @@ from typing import Any
 
 from equinoise.analysis.audit import Audit
 from equinoise.atomic_write import check_writable, write_whole
-from equinoise.errors import BadInput, PromiseNotMet, one_of
+from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.again import Tell

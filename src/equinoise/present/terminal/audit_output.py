@@ -10,7 +10,7 @@ from rich.table import Table
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
-from equinoise.errors import at_most, listed
+from equinoise.formatting import at_most, listed
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.ticks import plain
 from equinoise.present.terminal.consoles import screen

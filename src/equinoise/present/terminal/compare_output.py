@@ -11,7 +11,7 @@ from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
 from equinoise.analysis.methods import LOCAL_ROWS, NOT_PRIVATE, PROMISES, Row
-from equinoise.errors import at_most, listed
+from equinoise.formatting import at_most, listed
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.cost import how_composed
 from equinoise.present.terminal.consoles import screen

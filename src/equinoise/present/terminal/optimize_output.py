@@ -6,7 +6,7 @@ from pathlib import Path
 
 from rich.table import Table
 
-from equinoise.errors import at_most, visible
+from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import notes, screen

@@ -17,7 +17,7 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 
 from equinoise.analysis.compare import Progress as ComparisonProgress
 from equinoise.data.grid import Floats
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.present.terminal.consoles import notes, somebody_looks
 from equinoise.solvers.solution import Round
 

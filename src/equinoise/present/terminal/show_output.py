@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from rich.table import Table
 
-from equinoise.errors import shown
+from equinoise.formatting import format_number
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.ticks import plain
 from equinoise.present.terminal.bars import show_bars
@@ -18,8 +18,8 @@ def show_mechanism(mechanism: Mechanism) -> None:
     console = screen()
     for axis in mechanism.grid.axes:
         console.print(
-            f"Column {axis.name!r}: bounds {shown(axis.low)} to {shown(axis.high)}, padded by {axis.padding:.5g} on "
-            f"either side, {axis.bins} bins of {axis.width:.5g}."
+            f"Column {axis.name!r}: bounds {format_number(axis.low)} to {format_number(axis.high)}, padded by "
+            f"{axis.padding:.5g} on either side, {axis.bins} bins of {axis.width:.5g}."
         )
     show_bars(console, mechanism)
     console.print(_content(mechanism))

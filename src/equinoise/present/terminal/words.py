@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from equinoise.errors import at_most
+from equinoise.formatting import at_most
 from equinoise.game.utility import label
 from equinoise.mechanisms.base import Mechanism
 
