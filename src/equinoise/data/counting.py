@@ -43,8 +43,8 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
             "distribution to release."
         )
     warnings.warn(
-        f"The bounds of column {column!r} were read off the data ({format_number(low)} and {format_number(high)}), so they "
-        "are not private: the smallest and the largest value show in the grid. Give public bounds instead.",
+        f"The bounds of column {column!r} were read off the data ({format_number(low)} and {format_number(high)}), so "
+        "they are not private: the smallest and the largest value show in the grid. Give public bounds instead.",
         NotPublicWarning,
         stacklevel=5,
     )
