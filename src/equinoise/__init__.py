@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from equinoise.verbs.optimize import optimize as optimize
     from equinoise.verbs.synthesize import synthesize as synthesize
 
-__version__ = "0.1.0"
+from equinoise.versions import __version__ as __version__
 
 _HOMES = {
     "Axis": "data.grid",

@@ -14,7 +14,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from equinoise import __version__
 from equinoise.atomic_write import write_whole
 from equinoise.errors import BadInput, EquinoiseError
 from equinoise.experiments import games, regression
@@ -24,6 +23,7 @@ from equinoise.experiments.parts import Part, Store, Tell
 from equinoise.experiments.report import Outcome, document
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.formatting import one_of
+from equinoise.versions import __version__
 
 ALL = "all"
 MANIFEST, PAGE, TEXT, TABLES, PICTURES, PARTS = (

@@ -1,0 +1,21 @@
+"""The version of the package, and of everything else that decides what comes out."""
+
+from __future__ import annotations
+
+__version__ = "0.1.0"
+
+PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
+
+
+def versions() -> dict[str, str]:
+    """Versions as installed now, and the machine's architecture."""
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    found = {"equinoise": __version__, "Python": platform.python_version(), "machine": platform.machine()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an installation without metadata
+            found[package] = "unknown"
+    return found
