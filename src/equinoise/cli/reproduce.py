@@ -30,7 +30,7 @@ def reproduce(experiments: Sequence[str], out: Path, quick: bool, as_json: bool)
       equinoise reproduce height regression --out results
       equinoise reproduce all --out results --json
     """
-    from equinoise.experiments import run
+    from equinoise.experiments import reproduce as run
     from equinoise.present import terminal
 
     with watching() as watch:

@@ -1,7 +1,4 @@
-"""What the paper prints, typed in by hand. All of it is the paper's own, and on other people's data than ours.
-
-Only figures are here, as far as they are compared with ours.
-"""
+"""What the paper prints, typed in by hand, as far as it is compared with ours. Its data are of other people."""
 
 from __future__ import annotations
 
@@ -11,55 +8,36 @@ BINS = 101
 PERCENTILE = 0.9
 GENERATIONS = 270
 
-
-@dataclass(frozen=True)
-class Printed:
-    """One row of one of its tables. Its "L1 SD loss" is here under the name that fits it: see ``findings``."""
-
-    method: str
-    epsilon: float
-    minutes: float | None
-    kl: float
-    pmf_sd_loss: float
-    jaccard: float
-    cosine: float
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """By the names that ours have."""
-        return {"kl": self.kl, "pmf_sd_loss": self.pmf_sd_loss, "jaccard": self.jaccard, "cosine": self.cosine}
+METRICS = ("kl", "pmf_sd_loss", "jaccard", "cosine")
+"""The columns of its tables, by our names. Its "L1 SD loss" has the name that fits it: see ``findings``."""
 
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """One of its tables, and the data that it is about."""
+    """One of its tables: the metrics and, but for Laplace, the seconds of each (method, epsilon)."""
 
     people: int
     data: str
-    rows: tuple[Printed, ...]
+    rows: dict[tuple[str, float], dict[str, float]]
 
     @property
     def epsilons(self) -> tuple[float, ...]:
         """Ascending."""
-        return tuple(sorted({row.epsilon for row in self.rows}))
-
-    def of(self, method: str, epsilon: float) -> Printed | None:
-        """The row of a method, if there is one."""
-        return next((row for row in self.rows if (row.method, row.epsilon) == (method, epsilon)), None)
+        return tuple(sorted({epsilon for _, epsilon in self.rows}))
 
     def best_kl(self, epsilon: float) -> float:
         """The smallest KL that it prints for the game, by either of its algorithms."""
-        return min(row.kl for row in self.rows if row.epsilon == epsilon and row.method != "laplace")
+        return min(row["kl"] for (method, at), row in self.rows.items() if at == epsilon and method != "laplace")
 
 
 def _table(people: int, data: str, text: str) -> PrintedTable:
-    rows = []
+    """Of lines with the method, epsilon, minutes and metrics."""
+    rows = {}
     for line in text.strip().splitlines():
-        method, epsilon, minutes, *figures = line.split()
-        kl, sd, jaccard, cosine = map(float, figures)
-        spent = None if minutes == "-" else float(minutes)
-        rows.append(Printed(method, float(epsilon), spent, kl, sd, jaccard, cosine))
-    return PrintedTable(people, data, tuple(rows))
+        method, epsilon, minutes, *metrics = line.split()
+        row = dict(zip(METRICS, map(float, metrics), strict=True))
+        rows[method, float(epsilon)] = row if minutes == "-" else {"seconds": 60 * float(minutes), **row}
+    return PrintedTable(people, data, rows)
 
 
 HEIGHT = _table(
@@ -117,11 +95,17 @@ LARGE_INCOME = _table(
 TABLES = {"height": HEIGHT, "income": INCOME, "large-income": LARGE_INCOME}
 
 RMSE_ORIGINAL = 0.0218
+GAME, LAPLACE = "draws of the game", "Laplace mechanism"
 RMSE = {
-    "game": {0.1: 0.0278, 0.3: 0.0273, 1.0: 0.0227, 2.0: 0.0221, 4.0: 0.0219, 8.0: 0.0218},
-    "laplace": {0.1: 0.0516, 0.3: 0.0449, 1.0: 0.0444, 2.0: 0.0380, 4.0: 0.0335, 8.0: 0.0272},
+    None: {"the original": RMSE_ORIGINAL},
+    0.1: {GAME: 0.0278, LAPLACE: 0.0516},
+    0.3: {GAME: 0.0273, LAPLACE: 0.0449},
+    1.0: {GAME: 0.0227, LAPLACE: 0.0444},
+    2.0: {GAME: 0.0221, LAPLACE: 0.0380},
+    4.0: {GAME: 0.0219, LAPLACE: 0.0335},
+    8.0: {GAME: 0.0218, LAPLACE: 0.0272},
 }
-"""Of weight from height, in units of the padded range; for age and income it prints no figures."""
+"""Of weight from height by epsilon, in units of the padded range; for age and income it prints no figures."""
 
 SMALLEST_SCALE = 0.129
 """What its text says the theorem asks for at its smallest epsilon."""
