@@ -13,7 +13,7 @@ import pytest
 import equinoise
 from equinoise import BadInput
 from equinoise.present import charts
-from equinoise.present.terminal import SECRET
+from equinoise.present.wording import SECRET
 
 PEOPLE = np.random.default_rng(3).normal(50, 12, 200).clip(0, 100)
 EVIL = '</script><img src=x onerror=alert(1)>&"'
