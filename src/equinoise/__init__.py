@@ -95,6 +95,8 @@ def __getattr__(name: str) -> "Any":
     if name in _HOMES:
         from importlib import import_module
 
+        if _HOMES[name] != "errors":
+            import_module("equinoise.present.notebook")  # what mechanisms and solutions show of themselves
         return getattr(import_module(f"equinoise.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'equinoise' has no attribute {name!r}")
 

@@ -7,7 +7,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from equinoise.analysis.end_to_end import EndToEnd, Progress
+from equinoise.analysis import end_to_end as whole_procedure
+from equinoise.analysis.end_to_end import EndToEnd
 from equinoise.data import counting
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
@@ -15,6 +16,7 @@ from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.ledger import Release
 from equinoise.privacy.certificate import Certificate
+from equinoise.solvers.solution import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +121,7 @@ class Audit:
             "same_kernel": self.same_kernel,
             "same_histogram": self.same_histogram,
             "end_to_end": None if self.end_to_end is None else self.end_to_end.to_json(),
-            "promise": m.promise if self.sound else None,
+            "promise": str(m.promise) if self.sound else None,
         }
 
 
@@ -145,7 +147,11 @@ def audit(
         with engine_for(data, engine, engine_address) as reader:
             same = _same_people(mechanism, data, reader)
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, mechanism.weights_as_named, same)
-    return replace(found, end_to_end=mechanism.end_to_end(progress)) if end_to_end and found.passed else found
+    return (
+        replace(found, end_to_end=whole_procedure.end_to_end(mechanism, progress))
+        if end_to_end and found.passed
+        else found
+    )
 
 
 def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool:
