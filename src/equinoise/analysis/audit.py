@@ -12,6 +12,7 @@ from equinoise.analysis.end_to_end import EndToEnd
 from equinoise.data import counting
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.ledger import Release
@@ -101,6 +102,10 @@ class Audit:
         names = ("cell", "people", "scale", "spent", "allowed")
         return [dict(zip(names, group, strict=True)) for group in each]
 
+    def plot(self, path: str | Path, *, force: bool = False) -> None:
+        """Save a picture of the losses end to end as PNG, SVG or a page, to a file that only its owner can read."""
+        VIEWS["audit"](self, path, force=force)
+
     def to_json(self) -> dict[str, Any]:
         """The findings, as JSON shows them."""
         m = self.mechanism
@@ -126,7 +131,7 @@ class Audit:
 
 
 def audit(
-    file: Path,
+    file: str | Path,
     data: Any = None,
     *,
     end_to_end: bool = False,
@@ -134,7 +139,7 @@ def audit(
     engine_address: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms.
+    """A saved mechanism, checked again; with ``data``, count it again by the saved settings and compare the histograms.
 
     ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
     """

@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from equinoise.analysis.audit import Audit
+from equinoise.analysis.compare import Comparison
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most
@@ -76,4 +78,29 @@ def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], promise: st
     )
 
 
-VIEWS.update({"html": html_of, "line": line_of, "plot": plot, "report": report})
+def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool) -> None:
+    """Save the picture of a comparison."""
+    from equinoise.present import charts
+
+    charts.plot_comparison(comparison, path, force=force)
+
+
+def plot_audit(audit: Audit, path: str | Path, *, force: bool) -> None:
+    """Save the picture of the losses that an audit measured end to end."""
+    from equinoise.present import charts
+
+    if audit.end_to_end is None:
+        raise BadInput("There are no losses end to end to draw: ask the audit for them with end_to_end=True.")
+    charts.plot_end_to_end(audit, path, force=force)
+
+
+VIEWS.update(
+    {
+        "comparison": plot_comparison,
+        "audit": plot_audit,
+        "html": html_of,
+        "line": line_of,
+        "plot": plot,
+        "report": report,
+    }
+)
