@@ -47,7 +47,8 @@ def _show_quality(console: Console, mechanism: Mechanism) -> None:
     """How close it is, in letters and in metrics beside the Laplace mechanism's; how it was found and certified."""
     show_bars(console, mechanism)
     of_all = "" if mechanism.budget is None else (
-        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, {mechanism.qualifier})"
+        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, "
+        f"{mechanism.promise.qualifier})"
     )  # fmt: skip
     table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
     table.add_column("")
@@ -74,7 +75,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
         f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent, public=True)}."
     )
-    console.print(f"{mechanism.public_promise} {RELEASED}", style="dim")
+    console.print(f"{mechanism.promise.public()} {RELEASED}", style="dim")
 
 
 def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
