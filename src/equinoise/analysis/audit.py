@@ -92,6 +92,13 @@ class Audit:
             )
         return found
 
+    def end_to_end_losses(self) -> list[float]:
+        """For each of :meth:`cells`, the largest loss end to end of anyone with rows there; nothing if not measured."""
+        if self.end_to_end is None:
+            return []
+        players, losses = self.mechanism.players, self.end_to_end.losses  # a loss of each type of player
+        return [float(losses[players.owners[players.cells == cell]].max()) for cell in players.occupied.tolist()]
+
     @cached_property
     def totals(self) -> list[dict[str, Any]]:
         """What the draws so far, and all that are allowed, cost each group together."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -59,19 +60,19 @@ def _verdict(audit: Audit) -> str:
 
 
 def _cells_table(audit: Audit) -> Table:
-    grid, measured = audit.mechanism.grid, audit.end_to_end
-    cells, which = audit.cells(), ""
+    grid, which = audit.mechanism.grid, ""
+    cells, measured = audit.cells(), [f"{loss:.4g}" for loss in audit.end_to_end_losses()]
+    rows = list(zip_longest(cells, measured))
     if len(grid.axes) > 1:
         which = f", the {min(len(cells), MOST_CELLS)} worst of {len(cells):,} occupied"
-        cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
+        rows = sorted(rows, key=lambda row: -row[0]["worst_loss"])[:MOST_CELLS]
     title = f"Loss of one draw, cell by cell ({grid.name}{which})"
     table = number_table(title, "cell", "from", "to", "people", "average scale", "worst loss")
     if measured:
         table.add_column("end to end", justify="right")
-    for number, row in enumerate(cells):
-        scale = "" if row["average_scale"] is None else plain(row["average_scale"])
-        end_to_end = [f"{measured.losses[number]:.4g}"] if measured else []
-        table.add_row(*_place(row), scale, f"{row['worst_loss']:.4g}", *end_to_end)
+    for cell, end_to_end in rows:
+        scale = "" if cell["average_scale"] is None else plain(cell["average_scale"])
+        table.add_row(*_place(cell), scale, f"{cell['worst_loss']:.4g}", *([end_to_end] if measured else []))
     return table
 
 
