@@ -164,8 +164,8 @@ def test_a_pipe_sees_no_bar_whatever_colours_are_forced(run, folder, forced, mon
 
 def test_a_pipe_sees_a_line_now_and_then_if_work_takes_its_time(run, folder, monkeypatch):
     """Also while a compiled round is under way, of which nothing is heard until it ends."""
-    monkeypatch.setattr(progress_line, "FIRST", 0.05)
-    monkeypatch.setattr(progress_line, "RARELY", 0.05)
+    monkeypatch.setattr(progress_line, "FIRST_LINE", 0.05)
+    monkeypatch.setattr(progress_line, "LONGEST_SILENCE", 0.05)
     status, out, err = run(*OPTIMIZE, "--restarts", "300", "--out", "slow.eq", "--json")
     assert (status, json.loads(out)["file"]) == (0, "slow.eq")
     lines = err.splitlines()
@@ -182,8 +182,8 @@ def test_many_draws_are_told_of_in_a_pipe(monkeypatch):
         heard.append(words)
         yield heard.append
 
-    monkeypatch.setattr(progress_line, "now_and_then", telling)
-    with progress_line.drawing(6, quiet=False) as seen:
+    monkeypatch.setattr(progress_line, "periodic_lines", telling)
+    with progress_line.draw_progress(6, quiet=False) as seen:
         assert len(list(seen(iter(np.zeros((3, 2)))))) == 3
     assert heard[0] == "Drawing"
     assert [words.split(",")[0] for words in heard[1:]] == ["2 drawn", "4 drawn", "6 drawn"]
@@ -205,11 +205,11 @@ def test_lines_come_more_and_more_rarely(monkeypatch):
         def print(self, words):
             pass
 
-    monkeypatch.setattr(progress_line, "FIRST", 2.0)
+    monkeypatch.setattr(progress_line, "FIRST_LINE", 2.0)
     monkeypatch.setattr(progress_line.threading, "Event", Ended)
     monkeypatch.setattr(progress_line.time, "monotonic", hand)
     monkeypatch.setattr(progress_line.threading, "Thread", lambda target, daemon: Now(target))
-    with progress_line.now_and_then(Silent(), "words"):
+    with progress_line.periodic_lines(Silent(), "words"):
         pass
     assert asked == [2, 2, 4, 8, 16, 32, 60, 60, 60]
 
@@ -351,7 +351,7 @@ def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
     ],
 )  # fmt: skip
 def test_time_left_in_words(seconds, words):
-    assert progress_line.in_words(seconds) == words
+    assert progress_line.time_left_text(seconds) == words
 
 
 def test_solvers_tell_how_much_of_their_work_is_done():
@@ -393,7 +393,7 @@ def test_a_comparison_tells_how_many_epsilons_are_done(monkeypatch):
 
     monkeypatch.setattr(progress_line, "progress", listening)
     people = np.random.default_rng(2).normal(50, 12, 120).clip(0, 100)
-    with progress_line.comparing((1.0, 2.0)) as told:
+    with progress_line.comparison_progress((1.0, 2.0)) as told:
         equinoise.compare(people, epsilons=[2, 1], bounds=(0, 100), bins=21, restarts=1, time_limit=1, progress=told)
     assert {(state.note.split(",")[0], state.done) for state in heard} == {("Epsilon 1", 0.0), ("Epsilon 2", 0.5)}
 

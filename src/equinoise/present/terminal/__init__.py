@@ -10,11 +10,18 @@ from equinoise.present.terminal.mechanism_output import (
     show_optimized,
     show_released,
 )
-from equinoise.present.terminal.progress_line import TimeLeft, comparing, drawing, progress, round_in_words, working
+from equinoise.present.terminal.progress_line import (
+    TimeLeft,
+    comparison_progress,
+    draw_progress,
+    progress,
+    round_in_words,
+    task_progress,
+)
 from equinoise.present.wording import RELEASED, SECRET_ROWS
 
 __all__ = [
-    "RELEASED", "SECRET_ROWS", "TimeLeft", "comparing", "csv_rows", "drawing", "finite", "print_json", "progress",
-    "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo", "show_losses", "show_mechanism",
-    "show_optimized", "show_released", "working",
+    "RELEASED", "SECRET_ROWS", "TimeLeft", "comparison_progress", "csv_rows", "draw_progress", "finite", "print_json",
+    "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo", "show_losses",
+    "show_mechanism", "show_optimized", "show_released", "task_progress",
 ]  # fmt: skip

@@ -21,9 +21,9 @@ from equinoise.present.terminal.consoles import is_interactive, stderr_console
 from equinoise.solvers.solution import Round
 
 READING = "Reading and counting; the first run also compiles the solver"
-FIRST, RARELY = 2.0, 60.0
+FIRST_LINE, LONGEST_SILENCE = 2.0, 60.0
 """Seconds until the first line where no line can change, and between two lines at most; before, ever more of them."""
-SURE = 0.02
+SURE_SHARE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
 
 
@@ -48,7 +48,7 @@ class TimeLeft:
         if self.began is None or done < self.done:
             self.began, self.whole = self.now(), None
         took = self.now() - self.began
-        if done != self.done and done >= SURE:
+        if done != self.done and done >= SURE_SHARE:
             self.whole = took / done
         self.done = done
         return self.whole - took if self.whole is not None and self.whole > took else None
@@ -56,11 +56,11 @@ class TimeLeft:
     def in_words(self, state: Round) -> str:
         """Time left after a round; nothing where it cannot be known."""
         if state.left is not None:
-            return in_words(state.left, "at most")
-        return in_words(self.seconds(state.done))
+            return time_left_text(state.left, "at most")
+        return time_left_text(self.seconds(state.done))
 
 
-def in_words(seconds: float | None, how: str = "about") -> str:
+def time_left_text(seconds: float | None, how: str = "about") -> str:
     """Time left, to be read at a glance."""
     if seconds is None:
         return ""
@@ -89,7 +89,7 @@ def progress(first: str = READING) -> Iterator[Callable[[Round], None]]:
         return round_in_words(state) + time_left.in_words(state)
 
     if not is_interactive(console):
-        with now_and_then(console, first) as update:
+        with periodic_lines(console, first) as update:
             yield lambda state: update(describe(state))
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
@@ -99,12 +99,12 @@ def progress(first: str = READING) -> Iterator[Callable[[Round], None]]:
 
 
 @contextmanager
-def now_and_then(console: Console, words: str) -> Iterator[Callable[[str], None]]:
+def periodic_lines(console: Console, words: str) -> Iterator[Callable[[str], None]]:
     """A line from the second second on, then after as long again each time; what is at work need not be heard of."""
     began, ended, latest = time.monotonic(), threading.Event(), [words]
 
     def print_lines() -> None:
-        while not ended.wait(max(FIRST, min(time.monotonic() - began, RARELY))):
+        while not ended.wait(max(FIRST_LINE, min(time.monotonic() - began, LONGEST_SILENCE))):
             console.print(f"[{time.monotonic() - began:5.0f} s] {latest[0]}")
 
     def update(words: str) -> None:
@@ -124,14 +124,14 @@ def now_and_then(console: Console, words: str) -> Iterator[Callable[[str], None]
 
 
 @contextmanager
-def working(words: str) -> Iterator[Callable[[str], None]]:
+def task_progress(words: str) -> Iterator[Callable[[str], None]]:
     """Progress of what has no rounds; the words can be changed meanwhile."""
     with progress(words) as report_progress:
         yield lambda words: report_progress(note(words))
 
 
 @contextmanager
-def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
+def comparison_progress(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
     """A line on the terminal while methods are compared: the epsilon and the method under way, and the time left.
 
     Each epsilon takes about as long as the last one. At the first, only the optimal solver says how long it may take.
@@ -148,7 +148,7 @@ def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
 
 
 @contextmanager
-def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
+def draw_progress(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
     """A bar on the terminal while many draws are made, with the time left; elsewhere a line now and then."""
     if quiet:
         yield lambda values: values
@@ -161,10 +161,10 @@ def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]],
         for part in values:
             yield part
             drawn += len(part)
-            update(drawn, in_words(time_left.seconds(drawn / draws)))
+            update(drawn, time_left_text(time_left.seconds(drawn / draws)))
 
     if not is_interactive(console):
-        with now_and_then(console, "Drawing") as update:
+        with periodic_lines(console, "Drawing") as update:
             yield lambda values: count(values, lambda drawn, left: update(f"{drawn:,} drawn{left}"))
         return
     columns = (
