@@ -65,11 +65,11 @@ def _cells(found: Audit) -> Table:
     measured = found.end_to_end
     for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
-    for number, row in enumerate(cells):
-        again = [f"{measured.losses[number]:.4g}"] if measured else []
+    for row in cells:
+        whole = [f"{row['end_to_end']:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
-            "" if row["average_scale"] is None else plain(row["average_scale"]), f"{row['worst_loss']:.4g}", *again,
+            "" if row["average_scale"] is None else plain(row["average_scale"]), f"{row['worst_loss']:.4g}", *whole,
         )  # fmt: skip
     return table
 
