@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import re
 import subprocess
@@ -423,42 +422,3 @@ main()
     assert done.returncode == 130
     assert done.stderr == "Error: Stopped. Nothing more was written.\n"
     assert json.loads(done.stdout)["status"] == 130
-
-
-def end_to_end_columns(run, name):
-    """The last column of an audit's table by cell, and the losses end to end by (lowest) cell as JSON has them."""
-    command = ("audit", f"{name}.eq", "--data", f"{name}.csv", "--end-to-end")
-    table = [line.split("│") for line in run(*command)[1].splitlines() if line.startswith("│")]
-    measured = json.loads(run(*command, "--json")[1])["end_to_end"]["cells"]
-    return {int(row[1]): float(row[-2]) for row in table}, {row["cell"]: row["loss"] for row in measured}
-
-
-def test_an_audit_of_two_columns_shows_the_loss_end_to_end_of_each_cell(run, folder):
-    import polars as pl
-
-    random = np.random.default_rng(1)
-    rows = {name: random.normal(50, 10, 60).clip(0, 100) for name in ("a", "b")}
-    pl.DataFrame(rows).write_csv(folder / "two.csv")
-    made = equinoise.optimize(
-        folder / "two.csv", column=["a", "b"], bounds=dict.fromkeys(rows, (0, 100)), bins=15, epsilon=4, restarts=1
-    )  # fmt: skip
-    made.save(folder / "two.eq")
-    table, measured = end_to_end_columns(run, "two")
-    assert list(table) != sorted(table)  # the worst first
-    for cell, loss in table.items():
-        assert loss == pytest.approx(math.inf if measured[cell] is None else measured[cell], rel=1e-3)
-
-
-def test_an_audit_of_people_with_rows_in_several_cells_shows_their_loss_end_to_end_in_each(run, folder):
-    import polars as pl
-
-    who = np.repeat(np.arange(20), 4)
-    values = np.where(np.arange(80) % 2 == 0, 20.0, 80.0) + 7 * (who % 2)
-    pl.DataFrame({"id": who, "v": values}).write_csv(folder / "unit.csv")
-    made = equinoise.optimize(
-        folder / "unit.csv", column="v", bounds=(0, 100), bins=41, epsilon=6, restarts=1, unit="id"
-    )  # fmt: skip
-    made.save(folder / "unit.eq")
-    table, measured = end_to_end_columns(run, "unit")
-    low, high = (pytest.approx(loss, rel=1e-3) for loss in measured.values())
-    assert list(table.values()) == [low, high, low, high]

@@ -72,32 +72,30 @@ class Audit:
         return sum(release.draws for release in self.releases)
 
     def cells(self) -> list[dict[str, Any]]:
-        """For each occupied cell: its interval, its people, their average scale and their worst loss."""
+        """For each occupied cell: its interval, its people, their average scale and their worst losses.
+
+        ``end_to_end`` is None where nothing was measured.
+        """
         m, axes = self.mechanism, self.mechanism.grid.axes
-        each, scales, members = m.losses(), m.group_scales, m.members
-        found = []
+        losses, scales, members, players = m.losses(), m.group_scales, m.members, m.players
+        rows = []
         for cell in members.occupied.tolist():
             here = members.owners[members.cells == cell]
             people = members.people[here]
             low, high = m.grid.interval(cell)
-            found.append(
+            types = players.owners[players.cells == cell]
+            rows.append(
                 {
                     "cell": cell,
                     "from": low if len(axes) > 1 else low[0],
                     "to": high if len(axes) > 1 else high[0],
                     "people": int(people.sum()),
                     "average_scale": float(people @ scales[here, 0] / people.sum()) if scales.shape[1] == 1 else None,
-                    "worst_loss": float(each[here].max()),
+                    "worst_loss": float(losses[here].max()),
+                    "end_to_end": None if self.end_to_end is None else float(self.end_to_end.losses[types].max()),
                 }
             )
-        return found
-
-    def end_to_end_losses(self) -> list[float]:
-        """For each of :meth:`cells`, the largest loss end to end of anyone with rows there; nothing if not measured."""
-        if self.end_to_end is None:
-            return []
-        players, losses = self.mechanism.players, self.end_to_end.losses  # a loss of each type of player
-        return [float(losses[players.owners[players.cells == cell]].max()) for cell in players.occupied.tolist()]
+        return rows
 
     @cached_property
     def totals(self) -> list[dict[str, Any]]:

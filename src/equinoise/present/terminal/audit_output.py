@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -60,19 +59,17 @@ def _verdict(audit: Audit) -> str:
 
 
 def _cells_table(audit: Audit) -> Table:
-    grid, which = audit.mechanism.grid, ""
-    cells, measured = audit.cells(), [f"{loss:.4g}" for loss in audit.end_to_end_losses()]
-    rows = list(zip_longest(cells, measured))
+    grid, cells, which = audit.mechanism.grid, audit.cells(), ""
     if len(grid.axes) > 1:
         which = f", the {min(len(cells), MOST_CELLS)} worst of {len(cells):,} occupied"
-        rows = sorted(rows, key=lambda row: -row[0]["worst_loss"])[:MOST_CELLS]
+        cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
+    end_to_end = ["end to end"] if audit.end_to_end else []
     title = f"Loss of one draw, cell by cell ({grid.name}{which})"
-    table = number_table(title, "cell", "from", "to", "people", "average scale", "worst loss")
-    if measured:
-        table.add_column("end to end", justify="right")
-    for cell, end_to_end in rows:
-        scale = "" if cell["average_scale"] is None else plain(cell["average_scale"])
-        table.add_row(*_place(cell), scale, f"{cell['worst_loss']:.4g}", *([end_to_end] if measured else []))
+    table = number_table(title, "cell", "from", "to", "people", "average scale", "worst loss", *end_to_end)
+    for row in cells:
+        scale = "" if row["average_scale"] is None else plain(row["average_scale"])
+        measured = [f"{row['end_to_end']:.4g}"] if end_to_end else []
+        table.add_row(*_place(row), scale, f"{row['worst_loss']:.4g}", *measured)
     return table
 
 
