@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.analysis.end_to_end import EndToEnd, Progress
-from equinoise.data import counting
+from equinoise.data.bad_values import Rules
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.ledger import Release
@@ -152,6 +153,6 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
-    rows = counting.open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
-    how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
-    return count_players(rows, grid, unit_rows=settings.get("unit_rows", "all"), **how).same(mechanism.players)
+    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
+    rules = Rules(settings.get("missing", "refuse"), settings.get("outside", "refuse"))
+    return count_players(rows, grid, rules, settings.get("unit_rows", "all")).same(mechanism.players)

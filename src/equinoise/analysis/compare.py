@@ -13,7 +13,7 @@ import numpy as np
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, count_data
+from equinoise.data.read_players import Bounds, read_players
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
@@ -137,7 +137,7 @@ def compare(
         for procedure in procedures:
             procedure.check_grid(grid)
 
-    players, counting = count_data(
+    players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
         unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_grid,

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 import equinoise
-from equinoise.data import repeated_names as repeats
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data import repeated_ids as repeats
+from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.text_fields import some_text
 
 PEOPLE = 300

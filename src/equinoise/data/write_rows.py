@@ -38,19 +38,14 @@ def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool) -> 
 
 def _text(file: IO[bytes], frames: Iterator[pl.DataFrame], separator: str) -> None:
     for number, frame in enumerate(frames):
-        if number == 0:
-            _check_text(frame)
+        for name, dtype in frame.schema.items():
+            if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
+                raise BadInput(
+                    f"Column {name!r} has values of type {dtype}, which text cannot hold. Write a .parquet file."
+                )
         out = io.BytesIO()
         frame.write_csv(out, separator=separator, include_header=number == 0)
         file.write(out.getbuffer())
-
-
-def _check_text(frame: pl.DataFrame) -> None:
-    for name, dtype in frame.schema.items():
-        if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
-            raise BadInput(
-                f"Column {name!r} has values of type {dtype}, which text cannot hold. Write a .parquet file."
-            )
 
 
 def _parquet(file: IO[bytes], frames: Iterator[pl.DataFrame]) -> None:
