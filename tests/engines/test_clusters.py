@@ -14,7 +14,7 @@ from equinoise.data.engines import connect
 from equinoise.data.engines import dask as on_dask
 from equinoise.data.grid import Axis
 from equinoise.data.rows import open_rows
-from tests.conftest import dask_cluster
+from tests.engines.conftest import dask_cluster
 from tests.helpers.counts import count
 from tests.helpers.waiting import wait_until
 
