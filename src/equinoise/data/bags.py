@@ -11,9 +11,9 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.data.bad_values import Rules, refuse_bad_values
+from equinoise.data.bad_values import Rules
 from equinoise.data.columns import not_a_unit
-from equinoise.data.counting import cells_of_codes, code_columns, code_names, read_codes
+from equinoise.data.counting import cells_of_codes, count_groups
 from equinoise.data.grid import Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.data.rows import Rows
@@ -78,12 +78,8 @@ def count_people(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -
 
 def count_person_cells(rows: Rows, grid: Grid, rules: Rules) -> PersonCells:
     """How many rows everyone has in every cell. The engine counts; what comes back grows with people, not with rows."""
-    axes, columns = grid.axes, range(len(grid.axes))
-    query = rows.frame.select(*code_columns(rows, axes, columns), unit_text(rows).alias("unit"))
-    counts = rows.collect(query.group_by("unit", *code_names(axes)).agg(nw.len().alias("times"))).to_polars()
-    codes, times = read_codes(rows, axes, counts), counts["times"].to_numpy().astype(np.int64)
-    refuse_bad_values(rows, axes, columns, codes, times, rules)
-    units = clean_units(counts["unit"], rows.from_text)
+    groups, codes, times = count_groups(rows, grid.axes, range(len(grid.axes)), rules, unit=unit_text(rows))
+    units = clean_units(groups["unit"].to_polars(), rows.from_text)
     _refuse_rounded(rows, units)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, codes)
     if nobody.any() and rules.missing == "refuse":

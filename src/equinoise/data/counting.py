@@ -72,11 +72,19 @@ def count_codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int], rules:
     in one pass. Grids over the same range have few combinations of bins, about as many as all have bins together, so it
     costs hardly more than the finest alone.
     """
-    query = rows.frame.select(*code_columns(rows, axes, columns)).group_by(*code_names(axes))
-    counts = rows.collect(query.agg(nw.len().alias("times")))
-    codes, times = read_codes(rows, axes, counts), counts["times"].to_numpy().astype(np.int64)
+    return count_groups(rows, axes, columns, rules)[1:]
+
+
+def count_groups(
+    rows: Rows, axes: Sequence[Axis], columns: Sequence[int], rules: Rules, **keys: nw.Expr
+) -> tuple[nw.DataFrame[Any], Ints, Ints]:
+    """The keys of groups of rows that have the same keys and codes, the codes (groups x axes), and how many rows."""
+    named = [key.alias(name) for name, key in keys.items()]
+    query = rows.frame.select(*code_columns(rows, axes, columns), *named).group_by(*keys, *code_names(axes))
+    groups = rows.collect(query.agg(nw.len().alias("times")))
+    codes, times = read_codes(rows, axes, groups), groups["times"].to_numpy().astype(np.int64)
     refuse_bad_values(rows, axes, columns, codes, times, rules)
-    return codes, times
+    return groups, codes, times
 
 
 def code_names(axes: Sequence[Axis]) -> list[str]:

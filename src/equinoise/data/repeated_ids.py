@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -132,20 +132,27 @@ def _candidates(types: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class _Sample:
-    """Some rows: what types their columns have, and what reads one of these, or its first rows, in pieces."""
+    """Some rows: what types their columns have, stretches of them, and whether these are all rows."""
 
     types: Mapping[str, Any]
-    read: Callable[[str, int | None], list[pl.Series]]
+    stretches: Sequence[pl.LazyFrame | nw.DataFrame[Any]]
     all_rows: bool
     from_text: bool = False
 
     def values(self, name: str, first: int | None = None) -> pl.Series:
         """A column, or its first rows: whole numbers, floats or text; what is none of these is nobody's name."""
-        values = pl.concat(self.read(name, first)).alias("ids")[:first]  # polars takes some names for patterns
+        some = self.stretches if first is None else [self.stretches[0].head(first)]
+        values = pl.concat([_column(stretch, name) for stretch in some]).alias("ids")
         if values.dtype.is_numeric():
             return values.fill_nan(None) if values.dtype.is_float() else values
         plain = isinstance(values.dtype, pl.String | pl.Categorical | pl.Enum)
         return clean_units(values.cast(pl.String), self.from_text) if plain else values.clear()
+
+
+def _column(stretch: pl.LazyFrame | nw.DataFrame[Any], name: str) -> pl.Series:
+    if isinstance(stretch, nw.DataFrame):
+        return stretch[name].to_polars()
+    return stretch.select(selectors.by_name(name)).collect().to_series()  # polars takes some names for patterns
 
 
 def _sample_files(files: Files) -> _Sample:
@@ -154,21 +161,14 @@ def _sample_files(files: Files) -> _Sample:
     each, all_files = STRETCHES // len(chosen), len(chosen) == len(files.paths)
     if files.separator is not None:
         texts = [some_text(path, files.separator, each, BYTES_EACH) for path in chosen]
-        types = dict.fromkeys(header_of(files), nw.String())
         whole = all_files and all(all_rows for _, all_rows in texts)
-        return _Sample(types, lambda name, first: [text[name] for text, _ in texts], whole, from_text=True)
+        types = dict.fromkeys(header_of(files), nw.String())
+        return _Sample(types, [text.lazy() for text, _ in texts], whole, from_text=True)
     scans = [pl.scan_parquet(path, glob=False) for path in chosen]
     sizes = [int(scan.select(pl.len()).collect().item()) for scan in scans]
-
-    def read(name: str, first: int | None) -> list[pl.Series]:
-        columns = [scan.select(selectors.by_name(name)) for scan in scans]
-        if first is not None:
-            return [columns[0].head(first).collect().to_series()]
-        places = [(scan, *place) for scan, size in zip(columns, sizes, strict=True) for place in _stretches(size, each)]
-        return [scan.slice(begin, rows).collect().to_series() for scan, begin, rows in places]
-
+    parts = [scan.slice(*place) for scan, size in zip(scans, sizes, strict=True) for place in _stretches(size, each)]
     whole = all_files and all(size <= each * ROWS_EACH for size in sizes)
-    return _Sample(nw.from_native(scans[0]).collect_schema(), read, whole)
+    return _Sample(nw.from_native(scans[0]).collect_schema(), parts, whole)
 
 
 def _sample_frame(frame: Any, columns: Sequence[str]) -> _Sample:
@@ -176,15 +176,12 @@ def _sample_frame(frame: Any, columns: Sequence[str]) -> _Sample:
     types = frame.collect_schema()
     if isinstance(frame, nw.LazyFrame):
         most, ours = STRETCHES * ROWS_EACH, {name: f"column {i}" for i, name in enumerate(types)}
-        fields = [_short(nw.col(ours[name]), types[name]) for name in _candidates(types, columns)[:MOST_LAZY]]
-        head = library_of(frame).rename(frame, list(ours.values())).select(*fields).head(most).collect()
-        return _Sample(types, lambda name, first: [head[ours[name]].to_polars()], len(head) < most)
-
-    def read(name: str, first: int | None) -> list[pl.Series]:
-        wanted = _stretches(len(frame), STRETCHES) if first is None else [(0, first)]
-        return [frame[name][begin : begin + rows].to_polars() for begin, rows in wanted]
-
-    return _Sample(types, read, len(frame) <= STRETCHES * ROWS_EACH)
+        names = _candidates(types, columns)[:MOST_LAZY]
+        fields = [_short(nw.col(ours[name]), types[name]) for name in names]
+        head = library_of(frame).rename(frame, list(ours.values())).select(*fields).head(most).collect().to_polars()
+        return _Sample(types, [pl.LazyFrame(dict(zip(names, head, strict=True)))], len(head) < most)
+    places = _stretches(len(frame), STRETCHES)
+    return _Sample(types, [frame[a : a + rows] for a, rows in places], len(frame) <= STRETCHES * ROWS_EACH)
 
 
 def _short(field: nw.Expr, dtype: Any) -> nw.Expr:

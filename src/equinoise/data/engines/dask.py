@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import dask
@@ -30,35 +29,25 @@ def read_part(part: Part) -> pd.DataFrame:
     return _in_pandas(part.read())
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some rows of a Parquet file. Dask's own reader takes some paths and names for patterns, and decimals for
-    objects."""
-
-    path: str
-    columns: tuple[str, ...]
-    first: int
-    rows: int
-
-
-def read_piece(piece: Piece) -> pd.DataFrame:
-    """Some rows of a Parquet file, read on a worker."""
-    frame = pl.scan_parquet(piece.path, glob=False)
-    ours = {name: f"column {i}" for i, name in enumerate(piece.columns)}
+def read_rows(path: str, first: int, rows: int, names: tuple[str, ...]) -> pd.DataFrame:
+    """Some rows of a Parquet file, read on a worker. Dask's own reader takes some paths and names for patterns, and
+    decimals for objects."""
+    frame = pl.scan_parquet(path, glob=False)
+    ours = {name: f"column {i}" for i, name in enumerate(names)}
     frame = frame.rename(our_names(frame.collect_schema().names(), ours)).select(ours.values())
-    return _in_pandas(frame.slice(piece.first, piece.rows).collect()).set_axis(piece.columns, axis=1)
+    return _in_pandas(frame.slice(first, rows).collect()).set_axis(names, axis=1)
 
 
-def _pieces(path: str, columns: tuple[str, ...]) -> list[Piece]:
-    """Whole row groups together, so that no group is read twice."""
-    metadata = pq.read_metadata(path)
-    pieces, first, end = [], 0, 0
+def _pieces(path: str) -> Iterator[tuple[str, int, int]]:
+    """A file, the first of some rows of it and how many: whole row groups together, so that none is read twice."""
+    metadata, first, end = pq.read_metadata(path), 0, 0
     for group in range(metadata.num_row_groups):
         end += metadata.row_group(group).num_rows
         if end - first >= PIECE_ROWS:
-            pieces.append(Piece(path, columns, first, end - first))
+            yield path, first, end - first
             first = end
-    return [*pieces, Piece(path, columns, first, end - first)] if end > first or not pieces else pieces
+    if end > first or end == 0:
+        yield path, first, end - first
 
 
 def _in_pandas(frame: pl.DataFrame) -> pd.DataFrame:
@@ -88,8 +77,9 @@ class Dask(Engine):
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
         """The columns of Parquet files, one partition about a million rows."""
-        pieces = [piece for path in files.paths for piece in _pieces(str(path.absolute()), columns)]
-        return dd.from_map(read_piece, pieces, meta=read_piece(replace(pieces[0], rows=0)))
+        pieces = [piece for path in files.paths for piece in _pieces(str(path.absolute()))]
+        empty = read_rows(str(files.paths[0]), 0, 0, columns)
+        return dd.from_map(read_rows, *zip(*pieces, strict=True), names=columns, meta=empty)
 
     def check_unit(self, frame: Frame, column: str, unit: str) -> Any:
         """A frame, refused once it is read if the units in a partition are of another kind than the frame says."""
