@@ -48,11 +48,11 @@ class Groups:
 
     def hardest(self, most: int = HARDEST_GROUPS) -> list[dict[str, Any]]:
         """The groups with the largest losses and, among those, the largest scales."""
-        found = []
+        hardest = []
         for group in np.lexsort((*-self.scales.T[::-1], -self.losses))[:most].tolist():
             low, high = _box(self.grid, *self.corners[group].tolist())
             several, scale = len(low) > 1, self.scales[group].tolist()
-            found.append(
+            hardest.append(
                 {
                     "cell": int(self.cells[group]),
                     "from": low if several else low[0],
@@ -62,7 +62,7 @@ class Groups:
                     "loss": float(self.losses[group]),
                 }
             )
-        return found
+        return hardest
 
 
 def line_of_bag(mechanism: Mechanism) -> dict[Bag, int]:
@@ -142,10 +142,10 @@ class People:
 
     def take(self, units: pl.Series) -> Ints:
         """The group of everyone whose row comes, given their names."""
-        found = units.to_frame("unit").join(self.numbers, on="unit", how="left", maintain_order="left")["number"]
-        if found.null_count():
+        known = units.to_frame("unit").join(self.numbers, on="unit", how="left", maintain_order="left")["number"]
+        if known.null_count():
             raise wrong_data(self.queues.source, "other people than a moment ago")
-        number = found.to_numpy()
+        number = known.to_numpy()
         new, first = np.unique(number[self.group[number] < 0], return_index=True)
         new = new[np.argsort(first)]
         self.group[new] = self.queues.take(self.lines[new])

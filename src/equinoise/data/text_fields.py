@@ -221,7 +221,7 @@ def some_text(path: Path, separator: str, stretches: int, size: int) -> tuple[pl
                 rows = rows[: rows.rfind(b"\n", 0, rows.rfind(b'"')) + 1]
             if place == header or b'"' not in rows:
                 text.append(rows.rstrip(b"\r\n"))
-    found = pl.read_csv(
+    sample = pl.read_csv(
         b"\n".join(part for part in text if part), separator=separator, infer_schema=False, truncate_ragged_lines=True
     )
-    return found.rename(dict(zip(found.columns, plain_names(found.columns), strict=True))), everything
+    return sample.rename(dict(zip(sample.columns, plain_names(sample.columns), strict=True))), everything

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Self
 
 import dask
@@ -64,11 +64,8 @@ class Dask(Engine):
     @contextmanager
     def connect(cls, address: str | None) -> Iterator[Self]:
         """With an address, work for that scheduler's workers; without, for threads of this process."""
-        if address is None:
+        with nullcontext() if address is None else _client(address):
             yield cls()
-        else:
-            with _client(address):
-                yield cls()
 
     def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> Any:
         """The columns of text files, one partition a part."""

@@ -138,12 +138,12 @@ def _start(master: str) -> SparkSession:
             warnings.simplefilter("ignore")  # of versions that PySpark has not been tried with
             return builder.getOrCreate()
     except (PySparkException, OSError, RuntimeError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
+        reasons = str(error).strip().splitlines() or [type(error).__name__]
     except Exception as error:  # what Java throws comes in classes of py4j's own
-        said = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
+        reasons = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
     raise BadInput(
-        f"Spark could not be started at {master!r}: {said[0][:160].strip(' :.')}. Look at the address, at JAVA_HOME, "
-        "and for a Java of version 17 or newer."
+        f"Spark could not be started at {master!r}: {reasons[0][:160].strip(' :.')}. Look at the address, at "
+        "JAVA_HOME, and for a Java of version 17 or newer."
     )
 
 
@@ -156,12 +156,12 @@ def _check_reachable(master: str) -> None:
             + (f" in JAVA_HOME ({home!r})" if home else "")
             + ". Install version 17 or newer, or choose another engine."
         )
-    found = re.fullmatch(r"spark://([^:/]+):(\d+)", master)
-    if found is None and not re.fullmatch(r"local(-cluster)?(\[[^\]]*\])?|[a-z0-9]+(://.+)?", master):
+    host = re.fullmatch(r"spark://([^:/]+):(\d+)", master)
+    if host is None and not re.fullmatch(r"local(-cluster)?(\[[^\]]*\])?|[a-z0-9]+(://.+)?", master):
         raise BadInput(f"{master!r} is no Spark master. Give an address such as spark://127.0.0.1:7077.")
-    if found is not None:
+    if host is not None:
         try:
-            socket.create_connection((found[1], int(found[2])), SECONDS_TO_ANSWER).close()
+            socket.create_connection((host[1], int(host[2])), SECONDS_TO_ANSWER).close()
         except (OSError, OverflowError) as error:
             raise BadInput(f"There is no Spark master at {master!r} ({error}).") from None
 
