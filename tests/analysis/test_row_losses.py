@@ -18,7 +18,7 @@ import equinoise
 from equinoise import BadInput, Mechanism, optimize, synthesize, write_losses
 from equinoise.analysis import row_losses
 from equinoise.analysis.loss_groups import Groups, Queues
-from equinoise.analysis.row_losses import added_names
+from equinoise.analysis.row_losses import loss_columns
 from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
 from equinoise.game.noise import axis_weights
@@ -227,7 +227,7 @@ def test_every_dataframe(tmp_path, pay, kind):
 def test_files_come_in_the_order_of_their_names_and_in_parts(tmp_path, pay, monkeypatch, engine, ending):
     """The largest is last; text is cut into many parts."""
     monkeypatch.setattr(fields, "PART_BYTES", 100)
-    monkeypatch.setattr("equinoise.data.engines.duckdb.ROWS_TOGETHER", 7)
+    monkeypatch.setattr("equinoise.data.engines.duckdb.BATCH_ROWS", 7)
     folder, rows, seen = tmp_path / "a [1]", frame(), []
     folder.mkdir()
     for name, some in (("1", rows[:10]), ("2", rows[10:40]), ("3", rows[40:])):
@@ -273,7 +273,7 @@ def test_types_pass_through(tmp_path, pay):
     ],
 )
 def test_names_that_are_taken_get_a_number(scaled, taken, names):
-    assert added_names(scaled, taken) == names
+    assert loss_columns(scaled, taken) == names
 
 
 def test_losses_of_two_mechanisms_side_by_side(tmp_path, pay):
@@ -414,7 +414,7 @@ def test_a_failure_while_writing_leaves_what_was_there(tmp_path, pay, monkeypatc
     def full(self, batch):
         raise MemoryError
 
-    monkeypatch.setattr(row_losses._Work, "_with_losses", full)
+    monkeypatch.setattr(row_losses._LossWriter, "add_losses", full)
     with pytest.raises(MemoryError):
         write_losses(pay, PAY, out, force=True)
     assert (out.read_text(), len(list(tmp_path.iterdir()))) == ("mine", 1)

