@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, watched, worked_out
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 FIGURES = ("distribution", "noise", "losses", "cost")
 

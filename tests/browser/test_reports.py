@@ -5,7 +5,7 @@ import pytest
 import equinoise
 from tests.browser.conftest import PHONE, PICTURES, WIDE, fits
 from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, mechanism
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 LONG = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fits
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 ROOT = Path(__file__).parents[2]
 

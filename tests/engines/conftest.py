@@ -14,7 +14,7 @@ import pytest
 
 from equinoise.data.engines import connect
 from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["PYSPARK_PYTHON"] = sys.executable

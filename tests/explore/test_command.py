@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.helpers.exploring import LONG, Visitor
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 COMMAND = [sys.executable, "-c", "from equinoise.cli.main import main; main()", "explore"]
 

@@ -12,7 +12,7 @@ import pytest
 from equinoise.explore import connections, guard
 from tests.explore.test_command import COMMAND, visit
 from tests.helpers.exploring import Visitor, exploring
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 

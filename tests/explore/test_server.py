@@ -11,7 +11,7 @@ import pytest
 import equinoise
 from equinoise.explore import tabs
 from tests.helpers.exploring import LONG, Visitor, count, exploring, pairs
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import pytest
 import equinoise
 from equinoise import BudgetSpent, Mechanism
 from equinoise.mechanisms.ledger import Ledger, state_folder
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 DRAW = """
 import sys
