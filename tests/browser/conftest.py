@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 
 expect.set_options(timeout=120_000)
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from equinoise.data.engines import connect
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 from tests.helpers.polling import wait_until
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 
 
 @pytest.fixture(scope="session", autouse=True)
