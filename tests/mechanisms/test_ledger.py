@@ -109,7 +109,7 @@ def test_killed_at_any_moment_no_row_is_out_uncharged(saved):
 @pytest.mark.parametrize(("kills", "allowed"), [(200, 100_000), (50, 120)])
 def test_kills_renames_links_and_copies_let_no_row_out_uncharged(kills, allowed):
     """Whatever happens to the file and its names meanwhile, every ledger tells at least what came out."""
-    command = [sys.executable, "-m", "tests.helpers.killed", "1", str(kills), str(allowed)]
+    command = [sys.executable, "-m", "tests.helpers.kill_while_drawing", "1", str(kills), str(allowed)]
     done = subprocess.run(command, capture_output=True, timeout=240, check=True)
     found = json.loads(done.stdout)
     assert 0 < found["rows"] <= min(found["spent"]) <= max(found["spent"]) <= allowed
