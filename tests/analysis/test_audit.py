@@ -8,7 +8,7 @@ import pytest
 import equinoise
 from equinoise import BadInput, Mechanism
 from equinoise.analysis.audit import audit
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 BOUNDS = (0, 100)
 

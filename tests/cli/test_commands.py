@@ -12,7 +12,7 @@ import pytest
 
 import equinoise
 from tests.helpers import mechanism_of_every_kind as every_kind
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]

@@ -18,9 +18,9 @@ from equinoise.mechanisms.draws import draw_rows
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
+from tests.helpers.forged_files import forge
 from tests.helpers.games import bag_game
 from tests.helpers.people import laid_out
-from tests.helpers.saved_files import forge
 
 AXIS = Axis.padded("x", 0, 100, bins=41)
 VISITS = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(i * 37 % 101) for i in range(60)]})

@@ -7,7 +7,7 @@ import equinoise
 from equinoise import BadInput, Mechanism, NotPublicWarning, PromiseNotMet
 from equinoise.analysis.audit import audit
 from tests.conftest import seeded_bytes
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 BOUNDS = {"a": (0, 100), "b": (-5, 5)}
 

@@ -13,7 +13,7 @@ from equinoise.privacy.accounting import Accountant
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
 from tests.helpers import people as counted
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 
 @pytest.fixture
