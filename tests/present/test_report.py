@@ -172,7 +172,8 @@ def test_a_public_page_is_the_same_for_all_data(tmp_path, kind):
     for number, people in enumerate([PEOPLE, *others]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", equinoise.NotPublicWarning)
-            made = make_mechanism(kind, people) if kind in MECHANISM_KINDS else equinoise.optimize(people, **settings_of(kind))
+            named = kind in MECHANISM_KINDS
+            made = make_mechanism(kind, people) if named else equinoise.optimize(people, **settings_of(kind))
         made.save(tmp_path / f"{number}.eq")
         if number:
             made.sample(1)
