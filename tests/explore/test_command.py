@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.helpers.exploring import LONG, Visitor
+from tests.helpers.explore_server import LONG_REQUEST, Visitor
 from tests.helpers.polling import wait_until
 
 COMMAND = [sys.executable, "-c", "from equinoise.cli.main import main; main()", "explore"]
@@ -58,7 +58,7 @@ def test_ctrl_c_ends_everything(started, which):
     told = json.loads(process.stdout.readline())
     assert told["people"] == 300
     visitor = visit(told["address"])
-    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG})
+    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG_REQUEST})
     answer = connection.getresponse()
     assert json.loads(answer.readline())["kind"] == "note"
     os.killpg(process.pid, which) if which == signal.SIGINT else process.send_signal(which)

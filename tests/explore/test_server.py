@@ -10,13 +10,13 @@ import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.helpers.exploring import LONG, Visitor, count, exploring, pairs
+from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, running_server, three_columns
 from tests.helpers.polling import wait_until
 
 
 @pytest.fixture(scope="module")
 def explorer(tmp_path_factory):
-    with exploring(tmp_path_factory.mktemp("folder")) as running:
+    with running_server(tmp_path_factory.mktemp("folder")) as running:
         yield running
 
 
@@ -43,7 +43,7 @@ def gone(pid):
 
 def begin_long(visitor, tab):
     """Something that takes a while, once its worker is at it."""
-    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG})
+    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG_REQUEST})
     answer = connection.getresponse()
     first = json.loads(answer.readline())
     assert first["kind"] == "note"
@@ -77,7 +77,7 @@ def test_numbers_move_with_epsilon(visitor):
 
 def test_refusals_are_the_command_line_s(visitor, tmp_path):
     (found,) = [message for message in visitor.solve(epsilon=1e-5) if message["kind"] == "refused"]
-    people = count().on(51).histogram
+    people = pay_counts().on(51).histogram
     with pytest.raises(equinoise.PromiseNotMet) as theirs:
         equinoise.optimize(np.repeat(people.grid.axis.midpoints(), people.counts), column="pay",
                            bounds=(0, 100), bins=51, epsilon=1e-5)  # fmt: skip
@@ -146,7 +146,7 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
 
 def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
     monkeypatch.setattr(tabs, "MOST_TABS", 2)
-    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG}) for n in range(6)]
+    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG_REQUEST}) for n in range(6)]
     answers = [connection.getresponse() for connection in begun]
     first = [json.loads(answer.readline()) for answer in answers]
     refused = [found["sentence"] for found in first if found["kind"] == "refused"]
@@ -238,7 +238,7 @@ def test_what_is_not_worked_out_cannot_be_saved(visitor):
 
 
 def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
-    with exploring(tmp_path / "missing") as other:
+    with running_server(tmp_path / "missing") as other:
         guest = Visitor(other)
         guest.enter()
         number = guest.result(epsilon=1.0)["number"]
@@ -280,7 +280,7 @@ def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
 
 
 def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
-    with exploring(tmp_path, pairs()[1]) as running:
+    with running_server(tmp_path, three_columns()[1]) as running:
         guest = Visitor(running)
         guest.enter()
         facts = json.loads(guest.ask("GET", "/facts")[2])

@@ -9,7 +9,7 @@ import pytest
 
 from equinoise.explore import guard
 from equinoise.explore import socket_owner as peers
-from tests.helpers.exploring import Visitor, exploring
+from tests.helpers.explore_server import Visitor, running_server
 
 ROW = "   7: {address}:{port:04X} 0100007F:22D5 01 00000000:00000000 00:00000000 00000000 {user:5} 0 587547 1 0 100 0 0"
 
@@ -52,7 +52,7 @@ def test_the_system_s_own_table_tells_us():
 
 
 def test_another_user_is_refused_even_with_the_token(tmp_path, monkeypatch):
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         seen = []
         monkeypatch.setattr(guard, "another_user", lambda client, port: seen.append((client[0], port)) or True)
         status, headers, body = Visitor(explorer).ask("GET", f"/?token={explorer.guard.token}")

@@ -1,4 +1,4 @@
-"""A running page and somebody who visits it, for tests."""
+"""Runs the server of ``equinoise explore`` in this process, and visits it as a browser does."""
 
 from __future__ import annotations
 
@@ -14,32 +14,33 @@ import polars as pl
 from equinoise.explore.counts import count_columns
 from equinoise.explore.serve import Explorer, open_socket
 
-PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
-BINS = (21, 51, 401)
-LONG = {"epsilon": 1.0, "bins": 401, "draws": 500, "delta": 1e-6, "scales": "adaptive"}
-"""Takes ten seconds at least: something to cancel."""
+PAY_VALUES = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
+BIN_CHOICES = (21, 51, 401)
+LONG_REQUEST = {"epsilon": 1.0, "bins": 401, "draws": 500, "delta": 1e-6, "scales": "adaptive"}
+"""Settings that take ten seconds at least: something to cancel."""
 
 
-def count(**options):
-    return count_columns(PEOPLE, column="pay", **{"bounds": (0, 100), "bins": BINS, **options})
+def pay_counts(**options):
+    """The counts of one column, the pay of 300 people."""
+    return count_columns(PAY_VALUES, column="pay", **{"bounds": (0, 100), "bins": BIN_CHOICES, **options})
 
 
-def pairs(**options):
-    """Two columns that go together and one that does not, of 300 people; one of them has no value in two."""
+def three_columns(**options):
+    """A table of 300 people, and its counts: two columns that go together and one that does not, empty in two rows."""
     rng = np.random.default_rng(12)
-    tall = (2 * PEOPLE + rng.normal(0, 20, 300)).clip(0, 200)
-    data = pl.DataFrame({"pay": PEOPLE, "tall": tall, "age": rng.uniform(18, 90, 300)})
+    tall = (2 * PAY_VALUES + rng.normal(0, 20, 300)).clip(0, 200)
+    data = pl.DataFrame({"pay": PAY_VALUES, "tall": tall, "age": rng.uniform(18, 90, 300)})
     data = data.with_columns(age=pl.when(pl.int_range(300) < 2).then(None).otherwise("age"))
     limits = {"pay": (0, 100), "tall": (0, 200), "age": (18, 90)}
     columns = options.pop("column", ["pay", "tall", "age"])
-    asked = {"bins": (9, 15), "missing": "drop", "bounds": {name: limits[name] for name in columns}, **options}
-    return data, count_columns(data, column=columns, **asked)
+    settings = {"bins": (9, 15), "missing": "drop", "bounds": {name: limits[name] for name in columns}, **options}
+    return data, count_columns(data, column=columns, **settings)
 
 
 @contextmanager
-def exploring(folder, counted=None):
-    """A server in a thread of this process, with workers of its own."""
-    explorer = Explorer(counted or count(), open_socket(0), folder=folder)
+def running_server(folder, counts=None):
+    """The server, in a thread of this process with workers of its own; it is ended on the way out."""
+    explorer = Explorer(counts or pay_counts(), open_socket(0), folder=folder)
     thread = threading.Thread(target=explorer.serve)
     thread.start()
     try:
@@ -51,61 +52,61 @@ def exploring(folder, counted=None):
 
 
 class Visitor:
-    """Somebody with a browser's headers, and a cookie once they have one."""
+    """A browser's headers and cookies, once there are any."""
 
     def __init__(self, explorer, cookie=None):
-        self.explorer, self.cookie, self.again = explorer, cookie, None
+        self.explorer, self.cookie, self.reentry_cookie = explorer, cookie, None
         self.home = getattr(explorer.guard, "home", "/")
 
     def connect(self, method, path, body=None, headers=None):
         """A connection on which the answer has not been read yet."""
         connection = http.client.HTTPConnection("127.0.0.1", self.explorer.port, timeout=60)
         outside = path.startswith("/?token=")
-        cookie = self.again if outside else self.cookie  # as a browser does, by the folders that they are for
-        given = {"Cookie": cookie} if cookie else {}
+        cookie = self.reentry_cookie if outside else self.cookie  # as a browser does, by the folders that they are for
+        sent_headers = {"Cookie": cookie} if cookie else {}
         path = path if outside else self.home + path.removeprefix("/")
         if isinstance(body, dict | list):
             body = json.dumps(body)
         if body is not None:
-            given["Content-Type"] = "application/json"
-        connection.request(method, path, body, {**given, **(headers or {})})
+            sent_headers["Content-Type"] = "application/json"
+        connection.request(method, path, body, {**sent_headers, **(headers or {})})
         return connection
 
     def ask(self, method, path, body=None, headers=None):
-        """Status, headers, body."""
+        """Status, headers by lower-case name, and body of an answer."""
         connection = self.connect(method, path, body, headers)
         answer = connection.getresponse()
-        found = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
+        result = answer.status, {name.lower(): value for name, value in answer.getheaders()}, answer.read()
         connection.close()
-        return found
+        return result
 
     def enter(self, token=None):
-        """The first visit."""
+        """The status of the first visit, with the token; keeps the cookies and the page's folder."""
         with closing(self.connect("GET", f"/?token={token or self.explorer.guard.token}")) as connection:
             answer = connection.getresponse()
             if answer.status == 200:
                 self.home = re.search(r'url=(/[^"]+/)', answer.read().decode())[1]
-                given = [cookie.split("; ") for cookie in answer.headers.get_all("Set-Cookie")]
-                ((self.again, *rest), (self.cookie, *others)) = given
+                cookies = [cookie.split("; ") for cookie in answer.headers.get_all("Set-Cookie")]
+                ((self.reentry_cookie, *rest), (self.cookie, *others)) = cookies
                 assert rest == ["HttpOnly", "Path=/", "SameSite=strict"]
                 assert others == ["HttpOnly", f"Path={self.home}", "SameSite=strict"]
             return answer.status
 
     def solve(self, tab="one", **settings):
-        """All messages."""
+        """All messages of one piece of work, from first to last."""
         status, _, body = self.ask("POST", "/solve", {"tab": tab, "settings": {"bins": 51, **settings}})
         assert status == 200, body
         return [json.loads(line) for line in body.splitlines()]
 
     def result(self, tab="one", promise="differential-privacy", **settings):
-        """The result among them; of the promise that takes no time unless another is named."""
+        """The message with the result; of the promise that takes no time unless another is named."""
         settings["promise"] = promise
         messages = self.solve(tab, **settings)
         assert messages[-1]["kind"] == "done", messages[-1]
         return next(message for message in messages if message["kind"] == "result")
 
     def save(self, number, name, tab="one"):
-        """What came of it, and what is said of that."""
+        """The kind of the answer (saved, refused, ...), and its other fields."""
         _, _, body = self.ask("POST", "/save", {"tab": tab, "number": number, "name": name})
-        found = json.loads(body)
-        return found.pop("kind", "refused"), found
+        answer = json.loads(body)
+        return answer.pop("kind", "refused"), answer
