@@ -3,7 +3,7 @@
 import pytest
 
 import equinoise
-from tests.browser.conftest import PHONE, PICTURES, WIDE, fits
+from tests.browser.conftest import PHONE, PICTURES, WIDE, fits_width
 from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, mechanism
 from tests.helpers.polling import wait_until
 
@@ -39,7 +39,7 @@ def test_nothing_is_cut_off_or_complains(browser, tmp_path, kind):
         page.on("pageerror", lambda error, said=said: said.append(str(error)))
         page.goto(path.as_uri())
         page.wait_for_function("document.querySelectorAll('.chart').length === document.querySelectorAll('svg').length")
-        wait_until("nothing to stick out", fits, page)
+        wait_until("nothing to stick out", fits_width, page)
         assert said == []
         assert page.evaluate(CUT_OFF) == []
         page.screenshot(path=PICTURES / f"report-{kind.replace(' ', '-')}-{scheme}-{size['width']}.png", full_page=True)

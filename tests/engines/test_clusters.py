@@ -14,7 +14,7 @@ from equinoise.data.counting import count, open_rows
 from equinoise.data.engines import connect
 from equinoise.data.engines import dask as on_dask
 from equinoise.data.grid import Axis
-from tests.conftest import dask_cluster
+from tests.engines.conftest import dask_cluster
 from tests.helpers.polling import wait_until
 
 AXIS = Axis.padded("pay", 0, 100, bins=101)

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.conftest import NAMES
+from tests.engines.conftest import ENGINE_NAMES
 
 MAIN = "from equinoise.cli.main import main; main()"
 
@@ -35,7 +35,7 @@ def optimize(data, out, *more):
     return run("optimize", data, "--bounds", "pay", 0, 4000, "--epsilon", 1, "--out", out, "--json", *more)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ENGINE_NAMES)
 def test_every_engine_makes_the_same_mechanism_and_audits_it(folder, tmp_path, addresses, name):
     at = ["--engine", name, *([] if addresses[name] is None else ["--engine-address", addresses[name]])]
     profiles = []

@@ -28,7 +28,8 @@ def visitor(explorer):
 
 
 @pytest.fixture
-def folder_of(explorer):
+def server_folder(explorer):
+    """The folder in which the server saves files."""
     return explorer.tabs._folder
 
 
@@ -105,15 +106,15 @@ def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
     assert visitor.result("left", epsilon=1.0)  # and it can come back
 
 
-def test_two_tabs_do_not_disturb_each_other(explorer, visitor, folder_of):
+def test_two_tabs_do_not_disturb_each_other(explorer, visitor, server_folder):
     connection, answer = begin_long(visitor, "slow")
     (pid,) = explorer.tabs.running
     first, second = visitor.result("left tab", epsilon=1.0), visitor.result("right tab", epsilon=0.5)
     assert not gone(pid)
     assert visitor.save(first["number"], "left.eq", "left tab")[0] == "saved"
     assert visitor.save(second["number"], "right.eq", "right tab")[0] == "saved"
-    assert equinoise.Mechanism.open(folder_of / "left.eq").epsilon == 1.0
-    assert equinoise.Mechanism.open(folder_of / "right.eq").epsilon == 0.5
+    assert equinoise.Mechanism.open(server_folder / "left.eq").epsilon == 1.0
+    assert equinoise.Mechanism.open(server_folder / "right.eq").epsilon == 0.5
     connection.close()
     answer.close()
     wait_until("the worker to end", lambda: gone(pid))
@@ -171,11 +172,11 @@ def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
         opened.close()
 
 
-def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
+def test_a_saved_mechanism_is_optimize_s_and_private(visitor, server_folder):
     number = visitor.result(epsilon=0.7, draws=5)["number"]
     kind, found = visitor.save(number, "my pay.eq")
     assert (kind, found) == ("saved", {"name": "my pay.eq"})
-    path = folder_of / "my pay.eq"
+    path = server_folder / "my pay.eq"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = equinoise.Mechanism.open(path)
     assert (saved.epsilon, saved.draws, saved.ledger.spent) == (0.7, 5, 0)
@@ -185,16 +186,16 @@ def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
         saved.sample(1)
 
 
-def test_nothing_is_replaced(visitor, folder_of):
-    (folder_of / "there.eq").write_bytes(b"kept")
-    os.symlink(folder_of / "nowhere", folder_of / "link.eq")
+def test_nothing_is_replaced(visitor, server_folder):
+    (server_folder / "there.eq").write_bytes(b"kept")
+    os.symlink(server_folder / "nowhere", server_folder / "link.eq")
     number = visitor.result(epsilon=1.0)["number"]
     for name in ("there.eq", "link.eq"):
         kind, found = visitor.save(number, name)
         assert kind == "refused"
         assert found["sentence"] == f"The file '{name}' exists. Choose another name: nothing is replaced from here."
-    assert (folder_of / "there.eq").read_bytes() == b"kept"
-    assert not (folder_of / "nowhere").exists()
+    assert (server_folder / "there.eq").read_bytes() == b"kept"
+    assert not (server_folder / "nowhere").exists()
     assert visitor.save(number, "free.eq")[0] == "saved"
 
 
@@ -211,13 +212,13 @@ def test_a_mechanism_is_saved_once(visitor):
     ["../up.eq", "/tmp/root.eq", "a/b.eq", "..\\up.eq", ".hidden.eq", ".eq", "pay.csv", "pay", "", "a\0.eq", "a\n.eq",
      "x" * 100 + ".eq", "-n.eq", "~.eq", "pay.eq/", None, 3, ["a.eq"], "a\ud800.eq"],
 )  # fmt: skip
-def test_only_plain_names_are_written(visitor, folder_of, name):
+def test_only_plain_names_are_written(visitor, server_folder, name):
     number = visitor.result(epsilon=1.0)["number"]
-    before = sorted(folder_of.iterdir())
+    before = sorted(server_folder.iterdir())
     kind, found = visitor.save(number, name)
     assert kind == "refused"
     assert "ends in .eq, such as pay.eq" in found["sentence"]
-    assert sorted(folder_of.iterdir()) == before
+    assert sorted(server_folder.iterdir()) == before
 
 
 def test_only_what_is_shown_can_be_saved(visitor):
@@ -262,8 +263,8 @@ def test_the_report_of_a_saved_mechanism(visitor):
 
 
 @pytest.mark.parametrize("name", ["none.eq", "..%2fup.eq", "pay.csv", "damaged.eq"])
-def test_no_report_of_anything_else(visitor, folder_of, name):
-    (folder_of / "damaged.eq").write_bytes(b"no mechanism")
+def test_no_report_of_anything_else(visitor, server_folder, name):
+    (server_folder / "damaged.eq").write_bytes(b"no mechanism")
     status, _, body = visitor.ask("GET", f"/report/{name}")
     assert status in {400, 404, 409}
     assert json.loads(body)["sentence"]

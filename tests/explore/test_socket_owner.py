@@ -15,8 +15,8 @@ ROW = "   7: {address}:{port:04X} 0100007F:22D5 01 00000000:00000000 00:00000000
 
 
 @pytest.fixture
-def table(tmp_path, monkeypatch):
-    """Tables as Linux writes them, for a client at port 40000."""
+def write_socket_table(tmp_path, monkeypatch):
+    """Writes the tables of connections as Linux does, for a client at port 40000."""
     monkeypatch.setattr(peers, "TABLES", (tmp_path / "none", tmp_path / "tcp"))
     monkeypatch.setattr(sys, "byteorder", "little")
 
@@ -28,8 +28,8 @@ def table(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("user", "other"), [(1000, False), (0, False), (1001, True)])
 @pytest.mark.parametrize("address", ["0100007F", "0000000000000000FFFF00000100007F"])
-def test_only_us_and_root(table, monkeypatch, user, other, address):
-    table(user, address)
+def test_only_us_and_root(write_socket_table, monkeypatch, user, other, address):
+    write_socket_table(user, address)
     monkeypatch.setattr(os, "getuid", lambda: 1000)
     assert peers.user_of(("127.0.0.1", 40_000), 0x22D5) == user
     assert peers.another_user(("127.0.0.1", 40_000), 0x22D5) is other
