@@ -94,7 +94,7 @@ def test_long_work_is_not_taken_for_a_slow_request(tmp_path, monkeypatch):
 def test_nobody_can_say_that_they_are_somebody_else(tmp_path, monkeypatch):
     """A header that servers behind others believe in would hide another user of this computer."""
     seen = []
-    monkeypatch.setattr(guard, "another_user", lambda client, port: seen.append(client) or True)
+    monkeypatch.setattr(guard, "is_another_user", lambda client, port: seen.append(client) or True)
     with running_server(tmp_path) as explorer:
         Visitor(explorer).ask("GET", "/", headers={"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "https"})
     assert seen[0][0] == "127.0.0.1"
@@ -129,8 +129,8 @@ def test_few_file_descriptors_lock_nobody_out_and_print_nothing(folder):
 
 
 def test_what_asyncio_would_print_is_a_line(capsys):
-    open_ones = connections.Connections()
-    open_ones.failed(None, {"exception": OSError(24, "Too many open files")})
+    all_connections = connections.Connections()
+    all_connections.handle_error(None, {"exception": OSError(24, "Too many open files")})
     assert capsys.readouterr().err == ""
-    open_ones.failed(None, {"exception": ZeroDivisionError("a secret")})
+    all_connections.handle_error(None, {"exception": ZeroDivisionError("a secret")})
     assert capsys.readouterr().err == "Something unexpected went wrong in the page's server (ZeroDivisionError).\n"

@@ -12,7 +12,7 @@ import equinoise
 from equinoise.data import counting
 from equinoise.data.grid import Axis
 from equinoise.errors import BadInput, EquinoiseError
-from equinoise.explore import view as shown
+from equinoise.explore import view
 from equinoise.explore.counts import count_columns
 from equinoise.explore.request import Asked, make
 from tests.helpers.explore_server import BIN_CHOICES, PAY_VALUES, pay_counts, three_columns
@@ -182,18 +182,18 @@ def test_one_person_has_differential_privacy_only():
 
 def test_what_is_shown_is_the_mechanism_s_own():
     mechanism = make(pay_counts(), Asked(1.0, bins=51))
-    found = shown.result(mechanism, pay_counts(), Asked(1.0, bins=51))
+    found = view.result(mechanism, pay_counts(), Asked(1.0, bins=51))
     assert found["promise"] == mechanism.promise
     facts = {name: value for name, value, _ in found["facts"]}
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)
     assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=1e-3)
-    figures = [message["figure"] for message in shown.quick_figures(mechanism)]
+    figures = list(view.quick_figures(mechanism))
     assert [figure["name"] for figure in figures] == ["distribution", "noise", "losses", "cost"]
     distribution = figures[0]
     released = distribution["header"].index("released")
     assert sum(row[released] for row in distribution["rows"]) == pytest.approx(1)
-    json.dumps([found, figures, shown.cost(mechanism)], allow_nan=False)
+    json.dumps([found, figures, view.cost(mechanism)], allow_nan=False)
 
 
 def test_quick_costs_are_never_below_those_that_follow():
@@ -209,7 +209,7 @@ def test_the_command_shown_makes_the_same(folder, run):
     pl.DataFrame({"my pay": PAY_VALUES}).write_csv("own pay.csv")
     counted = count_columns("own pay.csv", column="my pay", bounds=(0, 100), bins=[21], outside="clip")
     asked = Asked(0.25, bins=21, draws=7)
-    command = shown.command(counted, asked)
+    command = view.command(counted, asked)
     assert command == (
         "equinoise optimize 'own pay.csv' --column 'my pay' --bounds 'my pay' 0 100 --epsilon 0.25 --bins 21 --draws 7 "
         "--outside clip --out mechanism.eq"
@@ -288,7 +288,7 @@ def test_bounds_of_some_columns_are_public_where_only_those_take_part():
     assert ["'tall'" in said or "'age'" in said for said in counted.warnings] == [True, True]
     assert "not private" not in make(counted, Asked(1.0, bins=9, columns=[0])).promise
     assert "not private" in make(counted, Asked(2.0, bins=9, columns=[0, 1])).promise
-    assert shown.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
+    assert view.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
         "equinoise optimize data --column pay --column tall --bounds pay 0 100 --epsilon 2 --bins 9 --missing drop "
         "--out mechanism.eq"
     )
@@ -299,7 +299,7 @@ def test_what_is_shown_of_several_columns(columns, charts):
     _, counted = three_columns()
     asked = Asked(2.0, bins=9, columns=columns)
     mechanism = make(counted, asked)
-    found = shown.result(mechanism, counted, asked)
+    found = view.result(mechanism, counted, asked)
     facts = {name: (value, note) for name, value, note in found["facts"]}
     ours, theirs = mechanism.metrics(), mechanism.baseline()
     change = (f"{ours['correlation_loss']:.4g}", f"Laplace mechanism: {theirs['correlation_loss']:.4g}")
@@ -307,16 +307,16 @@ def test_what_is_shown_of_several_columns(columns, charts):
     assert facts["KL from the original"][0] == f"{ours['kl']:.4g}"
     for axis in mechanism.grid.axes:
         assert facts[f"KL of {axis.name!r} alone"][0] == f"{ours['columns'][axis.name]['kl']:.4g}"
-    figures = [message["figure"] for message in shown.quick_figures(mechanism)]
+    figures = list(view.quick_figures(mechanism))
     assert [len(figure["specs"]) for figure in figures] == charts
-    json.dumps([found, figures, shown.cost(mechanism)], allow_nan=False)
+    json.dumps([found, figures, view.cost(mechanism)], allow_nan=False)
 
 
 def test_a_cost_that_takes_too_much_memory_is_a_sentence_and_no_end_of_the_page(monkeypatch):
     _, counted = three_columns(column=["pay", "tall"])
     mechanism = make(counted, Asked(2.0, bins=9))
     monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_LAID_OUT", 10)
-    *_, quick = shown.quick_figures(mechanism)
-    for message in (quick, shown.cost(mechanism)):
-        assert message["figure"]["specs"] == message["figure"]["rows"] == []
-        assert message["figure"]["caption"].startswith("What many draws cost needs")
+    *_, quick = view.quick_figures(mechanism)
+    for figure in (quick, view.cost(mechanism)):
+        assert figure["specs"] == figure["rows"] == []
+        assert figure["caption"].startswith("What many draws cost needs")

@@ -6,8 +6,9 @@ import json
 import pytest
 
 from equinoise.explore import app
-from equinoise.explore.guard import HEADERS, MOST_BODY
-from tests.helpers.explore_server import Visitor, running_server
+from equinoise.explore.guard import HEADERS
+from equinoise.explore.refusals import MOST_BODY
+from tests.helpers.explore_server import Visitor, pids_at_work, running_server
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def refused(answer, status, words):
 def test_the_address_is_of_this_computer_alone(explorer):
     assert explorer.address.startswith(f"http://127.0.0.1:{explorer.port}/?token=")
     assert len(explorer.guard.token) >= 43
-    assert explorer._socket.getsockname()[0] == "127.0.0.1"
+    assert explorer._listener.getsockname()[0] == "127.0.0.1"
 
 
 def test_the_token_is_exchanged_once_for_a_strict_cookie(tmp_path):
@@ -95,7 +96,7 @@ def test_without_the_cookie_nothing_is_shown(explorer, visitor, path):
 def test_without_the_cookie_nothing_is_done(explorer):
     for path in ("/solve", "/save"):
         refused(Visitor(explorer).ask("POST", path, {"tab": "a", "settings": {"epsilon": 1}}), 401, "for the browser")
-    assert explorer.tabs.running == []
+    assert pids_at_work(explorer) == []
 
 
 def hosts(port):

@@ -10,7 +10,7 @@ import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, running_server, three_columns
+from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, pids_at_work, running_server, three_columns
 from tests.helpers.polling import wait_until
 
 
@@ -30,7 +30,7 @@ def visitor(explorer):
 @pytest.fixture
 def server_folder(explorer):
     """The folder in which the server saves files."""
-    return explorer.tabs._folder
+    return explorer.tabs.folder
 
 
 def gone(pid):
@@ -89,7 +89,7 @@ def test_refusals_are_the_command_line_s(visitor, tmp_path):
 
 def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
     connection, answer = begin_long(visitor, "busy")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     assert visitor.result("busy", epsilon=1.0)
     assert json.loads(answer.read().splitlines()[-1])["kind"] == "cancelled"
     connection.close()
@@ -98,17 +98,17 @@ def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
 
 def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
     connection, answer = begin_long(visitor, "left")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     connection.close()
     answer.close()
     wait_until("the worker to end", lambda: gone(pid))
-    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tab to be idle", lambda: pids_at_work(explorer) == [])
     assert visitor.result("left", epsilon=1.0)  # and it can come back
 
 
 def test_two_tabs_do_not_disturb_each_other(explorer, visitor, server_folder):
     connection, answer = begin_long(visitor, "slow")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     first, second = visitor.result("left tab", epsilon=1.0), visitor.result("right tab", epsilon=0.5)
     assert not gone(pid)
     assert visitor.save(first["number"], "left.eq", "left tab")[0] == "saved"
@@ -142,7 +142,7 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
     assert found["sentence"] == "1 tabs are at work already. Close some, or wait."
     connection.close()
     answer.close()
-    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tab to be idle", lambda: pids_at_work(explorer) == [])
 
 
 def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
@@ -152,10 +152,10 @@ def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypa
     first = [json.loads(answer.readline()) for answer in answers]
     refused = [found["sentence"] for found in first if found["kind"] == "refused"]
     assert refused == ["2 tabs are at work already. Close some, or wait."] * 4
-    assert len(explorer.tabs.running) == 2
+    assert len(pids_at_work(explorer)) == 2
     for opened in (*begun, *answers):
         opened.close()
-    wait_until("the tabs to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tabs to be idle", lambda: pids_at_work(explorer) == [])
     assert visitor.result("many 1", epsilon=1.0)  # there is room again
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from equinoise.explore.counts import count_columns
-from equinoise.explore.serve import Explorer, open_socket
+from equinoise.explore.server import Explorer, open_socket
 
 PAY_VALUES = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 BIN_CHOICES = (21, 51, 401)
@@ -41,14 +41,20 @@ def three_columns(**options):
 def running_server(folder, counts=None):
     """The server, in a thread of this process with workers of its own; it is ended on the way out."""
     explorer = Explorer(counts or pay_counts(), open_socket(0), folder=folder)
-    thread = threading.Thread(target=explorer.serve)
+    thread = threading.Thread(target=explorer.serve_page)
     thread.start()
     try:
         yield explorer
     finally:
-        explorer.server.handle_exit(2, None)
+        explorer.handle_exit(2, None)
         thread.join(30)
         assert not thread.is_alive()
+
+
+def pids_at_work(explorer):
+    """Ids of the processes that are at work for tabs."""
+    busy = [worker.process for worker in explorer.tabs._workers.values() if worker.busy and worker.process is not None]
+    return [process.pid for process in busy if process.is_alive()]
 
 
 class Visitor:
