@@ -146,7 +146,7 @@ def test_bounds_read_off_the_data_are_told_and_refused_with_differential_privacy
     counted = pay_counts(bounds=None)
     assert "read off the data" in counted.warnings[0]
     assert counted.public == frozenset()
-    assert "not private" in make(counted, Asked(1.0, bins=51)).promise
+    assert "not private" in str(make(counted, Asked(1.0, bins=51)).promise)
     with pytest.raises(BadInput, match="needs --bounds"):
         make(counted, Asked(1.0, bins=51, promise="differential-privacy"))
 
@@ -183,7 +183,7 @@ def test_one_person_has_differential_privacy_only():
 def test_what_is_shown_is_the_mechanism_s_own():
     mechanism = make(pay_counts(), Asked(1.0, bins=51))
     found = view.result(mechanism, pay_counts(), Asked(1.0, bins=51))
-    assert found["promise"] == mechanism.promise
+    assert found["promise"] == str(mechanism.promise)
     facts = {name: value for name, value, _ in found["facts"]}
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)

@@ -21,7 +21,7 @@ from equinoise.present.figures.noise import noise
 
 def result(mechanism: Mechanism, counts: ColumnCounts, request: Asked) -> dict[str, Any]:
     """What is promised, and what was reached in numbers."""
-    return {"command": command(counts, request), "promise": mechanism.promise, "facts": facts(mechanism)}
+    return {"command": command(counts, request), "promise": str(mechanism.promise), "facts": facts(mechanism)}
 
 
 def quick_figures(mechanism: Mechanism) -> Iterator[dict[str, Any]]:
@@ -76,7 +76,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     for name, own in ours.get("columns", {}).items():
         rows.append(_beside_laplace(f"KL of {visible(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
     draws = f"{mechanism.draws:,} {'draw' if mechanism.draws == 1 else 'draws'}"
-    rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.qualifier))
+    rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.promise.qualifier))
     return rows
 
 

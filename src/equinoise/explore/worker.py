@@ -26,7 +26,7 @@ from equinoise.present.report.content import private_page
 from equinoise.present.report.write import checked
 from equinoise.solvers.solution import Round
 
-PRELOADED_MODULES = ["equinoise.explore.worker", "equinoise.solvers.best_response.loop", "altair"]
+PRELOADED_MODULES = [__name__, "equinoise.solvers.best_response.loop", "altair"]
 """What workers have from the start. The last two are otherwise loaded when first needed, which takes seconds."""
 
 SECONDS_BETWEEN_NOTES = 0.15
