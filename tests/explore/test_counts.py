@@ -286,8 +286,8 @@ def test_more_cells_than_a_page_takes_are_refused_before_anything_is_read():
 def test_bounds_of_some_columns_are_public_where_only_those_take_part():
     _, counted = three_columns(bounds={"pay": (0, 100)})
     assert ["'tall'" in said or "'age'" in said for said in counted.warnings] == [True, True]
-    assert "not private" not in make(counted, Asked(1.0, bins=9, columns=[0])).promise
-    assert "not private" in make(counted, Asked(2.0, bins=9, columns=[0, 1])).promise
+    assert "not private" not in str(make(counted, Asked(1.0, bins=9, columns=[0])).promise)
+    assert "not private" in str(make(counted, Asked(2.0, bins=9, columns=[0, 1])).promise)
     assert view.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
         "equinoise optimize data --column pay --column tall --bounds pay 0 100 --epsilon 2 --bins 9 --missing drop "
         "--out mechanism.eq"
