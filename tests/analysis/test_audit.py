@@ -17,6 +17,7 @@ BOUNDS = (0, 100)
 
 @pytest.fixture(scope="module")
 def people():
+    """Values of 120 people."""
     return np.random.default_rng(4).normal(50, 12, 120).clip(0, 100)
 
 

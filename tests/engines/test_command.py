@@ -23,6 +23,7 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """A folder of three CSV files, 200 rows each."""
     path = tmp_path_factory.mktemp("rows") / "parts"
     path.mkdir()
     pay = np.random.default_rng(3).normal(900, 300, 600).clip(0, 4000).round(2)

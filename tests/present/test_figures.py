@@ -25,6 +25,7 @@ from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS,
 
 @pytest.fixture(scope="module")
 def mechanisms():
+    """A mechanism of every kind, by its kind."""
     return {kind: mechanism(kind) for kind in MECHANISM_KINDS}
 
 
