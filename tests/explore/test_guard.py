@@ -11,19 +11,6 @@ from equinoise.explore.refusals import MOST_BODY
 from tests.helpers.explore_server import Visitor, pids_at_work, running_server
 
 
-@pytest.fixture(scope="module")
-def explorer(tmp_path_factory):
-    with running_server(tmp_path_factory.mktemp("folder")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def visitor(explorer):
-    found = Visitor(explorer)
-    assert found.enter() == 200
-    return found
-
-
 def refused(answer, status, words):
     """Refused with a sentence, with nothing of the data in it, and with the headers of every answer."""
     assert answer[0] == status, answer[2]

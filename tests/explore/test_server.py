@@ -14,19 +14,6 @@ from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, pids
 from tests.helpers.polling import wait_until
 
 
-@pytest.fixture(scope="module")
-def explorer(tmp_path_factory):
-    with running_server(tmp_path_factory.mktemp("folder")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def visitor(explorer):
-    found = Visitor(explorer)
-    assert found.enter() == 200
-    return found
-
-
 @pytest.fixture
 def server_folder(explorer):
     """The folder in which the server saves files."""
