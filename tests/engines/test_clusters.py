@@ -16,7 +16,7 @@ from equinoise.data.grid import Axis
 from equinoise.data.rows import open_rows
 from tests.engines.conftest import dask_cluster
 from tests.helpers.counts import count
-from tests.helpers.waiting import wait_until
+from tests.helpers.polling import wait_until
 
 AXIS = Axis.padded("pay", 0, 100, bins=101)
 

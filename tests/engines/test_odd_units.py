@@ -1,4 +1,4 @@
-"""Odd names and values on the clusters: what tests/test_odd_units.py asks of polars and DuckDB."""
+"""Odd names and values on the clusters: what tests/data/test_odd_units.py asks of polars and DuckDB."""
 
 import polars as pl
 import pytest
