@@ -48,7 +48,7 @@ To see what settings do, on a page: equinoise explore pay.csv --column pay --bou
 All commands: equinoise --help; one of them: equinoise optimize --help"""
 
 
-SPELLED = {"per_axis": "--scale-per-column", "epsilons": "--epsilon", "n": "-n"}
+SPELLED = {"scale_per_column": "--scale-per-column", "epsilons": "--epsilon", "n": "-n"}
 """Options that are not called as the parameter is."""
 
 

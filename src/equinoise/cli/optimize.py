@@ -15,7 +15,7 @@ from equinoise.cli.options import EPILOG, offering
 @making_options
 @click.option("--scale-per-column", is_flag=True, help="With several columns: a person may have another scale on each.")
 @click.option(
-    "--renyi",
+    "--order",
     type=float,
     metavar="ORDER",
     help="Bound the Renyi divergence of this order by epsilon, instead of the loss.",
@@ -46,4 +46,4 @@ def optimize(scales: str, scale_per_column: bool, **settings: Any) -> None:
     """
     from equinoise.verbs.optimize import optimize as make
 
-    make_and_save(make, scales=given_scales(scales), per_axis=scale_per_column, **settings)
+    make_and_save(make, scales=given_scales(scales), scale_per_column=scale_per_column, **settings)

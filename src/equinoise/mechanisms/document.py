@@ -38,7 +38,7 @@ class SettingsDocument(_Strict):
     """What was asked for: how the rows were counted, and the procedure."""
 
     column: str | list[str] | None = None
-    per_axis: bool = False
+    scale_per_column: bool = False
     public_bounds: bool
     scales: str | list[float] | dict[str, list[float]] = "wide"
     utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
@@ -53,7 +53,7 @@ class SettingsDocument(_Strict):
     noise: str | None = None
     draws: int | None = None
     delta: float = 0.0
-    renyi: float | None = None
+    order: float | None = None
     solver: str | None = None
     time_limit: float | None = None
     generations: int | None = None
@@ -103,7 +103,7 @@ class Document(_Strict):
         asked, names = self.settings, [axis.name for axis in self.axes]
         total = self if self.budget is None else self.budget
         own |= {
-            "epsilon": total.epsilon, "draws": self.draws, "delta": total.delta, "renyi": self.order,
+            "epsilon": total.epsilon, "draws": self.draws, "delta": total.delta, "order": self.order,
             "column": names[0] if len(names) == 1 else names,
         }  # fmt: skip
         told = all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)

@@ -48,21 +48,21 @@ class Procedure:
     utility: str = "kl"
     draws: int = 1
     delta: float = 0.0
-    renyi: float | None = None
+    order: float | None = None
     solver: str = "best-response"
     time_limit: float | None = None
     generations: int | None = None
     restarts: int | None = None
     seed: int = 0
-    per_axis: bool = False
+    scale_per_column: bool = False
 
     def __post_init__(self) -> None:
         check_epsilon(self.epsilon)
         check_draws(self.draws)
         check_delta(self.delta)
-        if self.renyi is not None:
-            possible = is_number(self.renyi) and 1 < self.renyi <= MOST_ORDER
-            check(possible, "renyi", f"an order above 1, at most {MOST_ORDER:g}", self.renyi)
+        if self.order is not None:
+            possible = is_number(self.order) and 1 < self.order <= MOST_ORDER
+            check(possible, "order", f"an order above 1, at most {MOST_ORDER:g}", self.order)
             check(self.delta == 0, "delta", "left out with a Renyi order", self.delta)
             enough = self.epsilon >= LEAST_RENYI
             check(enough, "epsilon", f"at least {LEAST_RENYI:g} with a Renyi order", self.epsilon)
@@ -89,10 +89,10 @@ class Procedure:
 
     def request(self, columns: int = 1, *, several_rows: bool = False, own_start: bool = False) -> Request:
         """What is asked of the solver, in public settings alone."""
-        condition = "renyi" if self.renyi is not None else "delta" if self.delta > 0 and self.draws == 1 else "pure"
+        condition = "renyi" if self.order is not None else "delta" if self.delta > 0 and self.draws == 1 else "pure"
         return Request(
             columns, several_rows, condition, self.utility.partition(":")[0], self.budget is not None,
-            self.scales == "adaptive", self.per_axis, own_start,
+            self.scales == "adaptive", self.scale_per_column, own_start,
         )  # fmt: skip
 
     def check_request(self, request: Request) -> None:
@@ -104,7 +104,9 @@ class Procedure:
     def check_grid(self, grid: Grid) -> None:
         """Refuse settings that do not go with a grid, before anything is counted."""
         several = len(grid.axes) > 1
-        check(several or not self.per_axis, "per_axis", "left out with one column", self.per_axis)
+        check(
+            several or not self.scale_per_column, "scale_per_column", "left out with one column", self.scale_per_column
+        )
         self.check_request(self.request(len(grid.axes)))
         offered = self.offered(grid)
         if several:
@@ -113,7 +115,7 @@ class Procedure:
 
     def offered(self, grid: Grid) -> AxisScales:
         """The scales on offer: one per axis for each choice, in units of the padded ranges."""
-        return offered_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)
+        return offered_scales(self.scales, grid, self.epsilon, scale_per_column=self.scale_per_column)
 
     def game(self, players: Players) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
@@ -122,7 +124,7 @@ class Procedure:
         return Game(
             players, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,
-            order=None if self.renyi is None else float(self.renyi),
+            order=None if self.order is None else float(self.order),
         )  # fmt: skip
 
     def solve(
@@ -139,7 +141,7 @@ class Procedure:
         """
         chosen: dict[str, Any] = {
             "scales": self.scales, "restarts": self.restarts, "seed": self.seed, "start": start, "progress": progress,
-            "per_axis": self.per_axis,
+            "scale_per_column": self.scale_per_column,
         }  # fmt: skip
         limit = math.inf if untimed else self.time_limit
         solve = make_solver(
@@ -161,7 +163,7 @@ class Procedure:
         elif not isinstance(self.scales, str):
             listed = [float(scale) for scale in self.scales]
         found = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(self).items()}
-        floats = ("epsilon", "delta", "renyi", "time_limit")
+        floats = ("epsilon", "delta", "order", "time_limit")
         return {**found, "scales": listed, **{name: _float(found[name]) for name in floats}}
 
 
@@ -210,7 +212,7 @@ def make_solver(
     name: str,
     *,
     scales: AnyScales = "wide",
-    per_axis: bool = False,
+    scale_per_column: bool = False,
     restarts: int | None = None,
     seed: int = 0,
     start: Ints | None = None,
@@ -265,7 +267,7 @@ def make_solver(
             return best_response(game, seed=seed, start=known, progress=progress)
         return solve(game, known)
 
-    if per_axis and start is None:
+    if scale_per_column and start is None:
         return solve_each_axis
     if again:
         return solve_again

@@ -27,11 +27,11 @@ def optimize(
     bins: int = 101,
     noise: str = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
-    per_axis: bool = False,
+    scale_per_column: bool = False,
     utility: str = "kl",
     draws: int = 1,
     delta: float = 0.0,
-    renyi: float | None = None,
+    order: float | None = None,
     solver: str = "best-response",
     time_limit: float | None = None,
     generations: int | None = None,
@@ -57,8 +57,8 @@ def optimize(
     ``engine`` reads the files: ``polars``, ``duckdb``, ``dask`` or ``spark``, the last two also at the
     ``engine_address`` of a running scheduler or master. ``bounds`` are public limits of the column (with several, a
     dict of them); left out, they are read off the data, with a warning. With several
-    columns a person's scale applies to all of them, or with ``per_axis`` to each its own. ``draws`` is how many draws
-    the mechanism may ever release. ``noise`` is a family (``laplace``,
+    columns a person's scale applies to all of them, or with ``scale_per_column`` to each its own. ``draws`` is how
+    many draws the mechanism may ever release. With an ``order``, epsilon bounds the Renyi divergence of that order. ``noise`` is a family (``laplace``,
     ``gaussian``, ``geometric``, ``staircase`` or ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones
     next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
     ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
@@ -74,8 +74,8 @@ def optimize(
     """
     assert not isinstance(progress, bool)  # watched
     procedure = Procedure(
-        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
-        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
+        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, order=order, solver=solver,
+        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
     players, counting = count_data(

@@ -18,10 +18,10 @@ WORDS = {
     "epsilon": "epsilon asked for",
     "delta": "delta",
     "draws": "draws allowed",
-    "renyi": "Renyi order",
+    "order": "Renyi order",
     "noise": "family of noise",
     "scales": "scales on offer",
-    "per_axis": "a scale for every column",
+    "scale_per_column": "a scale for every column",
     "utility": "closeness is measured by",
     "solver": "solver",
     "time_limit": "time limit of the solver (s)",
@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "solver": "best-response", "seed": 0, "missing": "refuse", "outside": "refuse", "padding_epsilon": 1.0,
     "percentile": 0.9, "unit_rows": "all",
 }  # fmt: skip
-OPTIONS = ("epsilon", "delta", "draws", "renyi", "noise", "scales", "utility", "solver", "time_limit",
+OPTIONS = ("epsilon", "delta", "draws", "order", "noise", "scales", "utility", "solver", "time_limit",
            "generations", "restarts", "seed", "missing", "outside", "unit", "unit_rows", "padding_epsilon",
            "percentile")  # fmt: skip
 PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
@@ -82,7 +82,7 @@ def command(mechanism: Mechanism) -> str:
         value = settings.get(name)
         if value is not None and value != DEFAULTS.get(name) and not isinstance(value, dict):
             parts += [f"--{name.replace('_', '-')}", _option(value)]
-    if settings.get("per_axis"):
+    if settings.get("scale_per_column"):
         parts.append("--scale-per-column")
     if mechanism.base is not None:
         parts += ["--base", "BASE"]
