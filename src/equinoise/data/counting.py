@@ -17,8 +17,9 @@ import numpy as np
 from equinoise.data.grid import Axis, Grid, Histogram, Ints
 from equinoise.data.players import Players
 from equinoise.data.rows import IS_TEXT, RAW, VALUE, Rows, collect, open_rows
-from equinoise.errors import BadInput, NotPublicWarning, check
+from equinoise.errors import BadInput, NotPublicWarning
 from equinoise.formatting import format_number
+from equinoise.settings import check_settings
 
 __all__ = ["Rows", "count", "count_codes", "count_jointly", "find_bounds", "open_rows"]
 
@@ -76,8 +77,7 @@ def players_of_codes(grid: Grid, found: Ints, people: Ints) -> Players:
 
 def refuse_settings(missing: str, outside: str) -> None:
     """Refuse what is no way to deal with missing values, or with those outside the bounds."""
-    check(missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", missing)
-    check(outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", outside)
+    check_settings({"missing": missing, "outside": outside})
 
 
 def refuse_unusable(

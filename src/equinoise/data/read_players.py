@@ -12,6 +12,7 @@ from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.data.repeated_names import warn_of_repeats
 from equinoise.errors import BadInput, check
+from equinoise.settings import check_settings
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
@@ -73,9 +74,7 @@ def counting_settings(
 
 def check_unit(unit: Any, unit_rows: str) -> None:
     """Refuse what cannot say whose rows are whose."""
-    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
-    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
-    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
+    check_settings({"unit": unit, "unit_rows": unit_rows})
 
 
 def open_columns(

@@ -16,11 +16,12 @@ import numpy as np
 from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
 from equinoise.mechanisms import saved_file as storage
-from equinoise.mechanisms.draws import MOST_DRAWS, RandomBytes
+from equinoise.mechanisms.draws import RandomBytes
 from equinoise.mechanisms.ledger import Ledger
 from equinoise.mechanisms.quantities import Quantities
 from equinoise.privacy import promise
 from equinoise.privacy.certificate import Certificate
+from equinoise.settings import MOST_DRAWS
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -56,7 +56,7 @@ def read_saved(path: Path) -> Mechanism:
         "order": document.order,
         "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
         "solver": document.solver.model_dump(),
-        "settings": document.settings.model_dump(exclude_unset=True),
+        "settings": document.settings,
         "ledger": Ledger(document.draws, saved.digest, saved.place),
     }
     if isinstance(document, PrivateTableDocument):

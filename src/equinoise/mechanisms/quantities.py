@@ -16,10 +16,10 @@ from equinoise.errors import check, is_number, is_whole
 from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import AxisScales
-from equinoise.mechanisms.draws import MOST_DRAWS
 from equinoise.present.notebook import Shown
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.loss import QUANTILES, quantiles
+from equinoise.settings import MOST_DRAWS
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import distances, metrics
 

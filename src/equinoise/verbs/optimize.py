@@ -58,7 +58,8 @@ def optimize(
     ``engine_address`` of a running scheduler or master. ``bounds`` are public limits of the column (with several, a
     dict of them); left out, they are read off the data, with a warning. With several
     columns a person's scale applies to all of them, or with ``scale_per_column`` to each its own. ``draws`` is how
-    many draws the mechanism may ever release. With an ``order``, epsilon bounds the Renyi divergence of that order. ``noise`` is a family (``laplace``,
+    many draws the mechanism may ever release. With an ``order``, epsilon bounds the Renyi divergence of that order.
+    ``noise`` is a family (``laplace``,
     ``gaussian``, ``geometric``, ``staircase`` or ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones
     next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
     ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
