@@ -22,11 +22,11 @@ from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.explore.counts import Counted
 from equinoise.explore.guard import MOST_BODY, NOTHING, refuse, too_long
 from equinoise.explore.refusals import check_name, refusal
-from equinoise.explore.request import SCALES
 from equinoise.explore.tabs import Message, Tabs
 from equinoise.formatting import visible
 from equinoise.present.figures import javascript
 from equinoise.present.terminal import finite
+from equinoise.settings import SCALE_SETS
 
 FILES = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 REPORT_POLICY = (
@@ -129,7 +129,7 @@ def _facts(counted: Counted) -> dict[str, Any]:
         "source": visible(counted.source),
         "people": counted.people,
         "bins": list(counted.bins),
-        "scales": list(SCALES),
+        "scales": list(SCALE_SETS),
         "warnings": list(counted.warnings),
     }
 

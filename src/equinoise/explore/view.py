@@ -10,8 +10,8 @@ from typing import Any
 
 from equinoise.errors import BadInput
 from equinoise.explore.counts import Counted
-from equinoise.explore.request import DIFFERENTIAL_PRIVACY, Asked
-from equinoise.formatting import at_most, format_number, quoted, visible
+from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
+from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -21,12 +21,13 @@ from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
 from equinoise.present.report.content import private_page
 from equinoise.present.report.write import checked
+from equinoise.settings import command_line
 
 
-def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
+def result(mechanism: Mechanism, counted: Counted, request: PageRequest) -> dict[str, Any]:
     """What is promised, and what was reached in numbers."""
     return {
-        "command": command(counted, asked),
+        "command": command(counted, request),
         "promise": mechanism.promise,
         "facts": facts(mechanism),
     }
@@ -94,28 +95,14 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     return found
 
 
-def command(counted: Counted, asked: Asked) -> str:
-    """The command that makes the same mechanism; options that say what it takes anyway are left out."""
-    words = ["equinoise", "synthesize" if asked.promise == DIFFERENTIAL_PRIVACY else "optimize", counted.source]
-    axes = counted.chosen(asked.columns)
-    words += [word for axis in axes for word in ("--column", axis.name)]
-    for axis in axes:
-        if axis.name in counted.public:
-            words += ["--bounds", axis.name, format_number(axis.low), format_number(axis.high)]
-    plain = Asked(asked.epsilon)
-    words += ["--epsilon", format_number(asked.epsilon)]
-    words += _differing(asked, plain, ("bins", "scales", "draws", "delta"))
-    words += _differing(counted, Counted, ("missing", "outside", "engine", "engine_address"))
-    return quoted([*words, "--out", "mechanism.eq"])
-
-
-def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
-    return [
-        word
-        for name in names
-        if getattr(given, name) != getattr(usual, name)
-        for word in (f"--{name.replace('_', '-')}", str(getattr(given, name)))
-    ]
+def command(counted: Counted, request: PageRequest) -> str:
+    """The command that makes the mechanism of a request."""
+    columns = {
+        axis.name: (axis.low, axis.high) if axis.name in counted.public else None
+        for axis in counted.chosen(request.columns)
+    }
+    verb = "synthesize" if request.promise == DIFFERENTIAL_PRIVACY else "optimize"
+    return command_line(verb, counted.source, columns, {**vars(counted), **vars(request)}, "mechanism.eq")
 
 
 def report(path: Path, tell: Callable[[str], None]) -> str:

@@ -18,7 +18,7 @@ from equinoise.errors import BadInput
 from equinoise.explore import view as shown
 from equinoise.explore.counts import Counted
 from equinoise.explore.refusals import check_name, refusal
-from equinoise.explore.request import Asked, make
+from equinoise.explore.request import PageRequest, make
 from equinoise.mechanisms.base import Mechanism
 from equinoise.solvers.solution import Round
 
@@ -56,7 +56,7 @@ def work(connection: Connection, counted: Counted, folder: Path) -> None:
 
 def _solve(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: dict[str, Any], tell: Tell) -> None:
     kept.clear()
-    asked = Asked.from_json(given["settings"])
+    request = PageRequest.from_json(given["settings"])
     told = time.monotonic()
 
     def progress(state: Round) -> None:
@@ -65,8 +65,8 @@ def _solve(counted: Counted, folder: Path, kept: dict[int, Mechanism], given: di
             told = time.monotonic()
             tell("note", {"note": state.note or f"Run {state.run + 1}, round {state.number}"})
 
-    mechanism = make(counted, asked, progress)
-    tell("result", {"number": given["number"], **shown.result(mechanism, counted, asked)})
+    mechanism = make(counted, request, progress)
+    tell("result", {"number": given["number"], **shown.result(mechanism, counted, request)})
     kept[given["number"]] = mechanism
     for figure in shown.quick_figures(mechanism):
         tell("figure", figure)
