@@ -104,7 +104,7 @@ SETTINGS = {
     "column": Setting(
         multiple=True, commands=COUNTING, words="column", usual="those that --bounds names, or the only one",
         checks=((_are_names, "the name of a column, or a list of names"),),
-        help="The column of numbers; one row is one person. Several: whole rows are drawn.",
+        help="The column of numbers, or several: whole rows are drawn. One row is one person.",
     ),
     "bounds": Setting(
         kind=tuple, multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING, saved=False,
