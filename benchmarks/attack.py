@@ -16,7 +16,7 @@ from rich.progress import track
 from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
 from equinoise import Axis, optimize
-from equinoise.cli import example as demo
+from equinoise.cli import demo
 from equinoise.game.noise import WEIGHT_TOTAL, round_rows
 from equinoise.statistics import baselines
 from equinoise.synthesis import monotone

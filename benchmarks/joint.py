@@ -29,11 +29,11 @@ def players(*columns):
     return men.unique("id", keep="first", maintain_order=True).drop_nulls(columns).select(columns)
 
 
-def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility="kl", rows=None):
+def joint_game(columns, bins, epsilon, *, scales="wide", scale_per_column=False, utility="kl", rows=None):
     """The game on these columns of the players, or of other rows."""
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
     found = count_rows(open_rows(players(*columns) if rows is None else rows, list(columns)), Grid(axes), Rules())
-    offered = offered_scales(scales, found.grid, epsilon, per_axis=per_axis)
+    offered = offered_scales(scales, found.grid, epsilon, scale_per_column=scale_per_column)
     kernel = make_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
     return Game(found, kernel, epsilon, utility)
 

@@ -61,12 +61,12 @@ def complaints(folder: Path) -> Iterator[str]:
 
 def _lacking(folder: Path) -> Iterator[str]:
     import equinoise
-    from equinoise.cli.main import cli
+    from equinoise.cli.main import all_commands
 
     names = (folder / "reference" / "python.html").read_text()
     yield from (f"The reference lacks {name}." for name in equinoise.__all__ if f'id="equinoise.{name}"' not in names)
     commands = (folder / "reference" / "command-line.html").read_text()
-    yield from (f"The reference lacks {name}." for name in cli.commands if f'id="equinoise-{name}"' not in commands)
+    yield from (f"The reference lacks {name}." for name in all_commands() if f'id="equinoise-{name}"' not in commands)
 
 
 def main() -> None:

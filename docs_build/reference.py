@@ -35,9 +35,9 @@ def python_names() -> str:
 
 def command_line() -> str:
     """Every command: its usage, its help, its options."""
-    from equinoise.cli.main import cli
+    from equinoise.cli.main import all_commands, cli
 
-    commands = {"equinoise": cli, **{f"equinoise {name}": command for name, command in cli.commands.items()}}
+    commands = {"equinoise": cli, **{f"equinoise {name}": command for name, command in all_commands().items()}}
     return "\n\n".join(_command(path, command) for path, command in commands.items())
 
 

@@ -5,7 +5,8 @@ python -m docs_build.support > docs/support.md
 
 from __future__ import annotations
 
-from equinoise.solvers.procedure import SOLVERS, supports
+from equinoise.choices import SOLVERS
+from equinoise.solvers.procedure import supports
 from equinoise.solvers.solution import Request
 
 HEAD = """# What goes with what
@@ -22,15 +23,15 @@ ASKED = {
     "several rows a person (`--unit`)": Request(several_rows=True),
     "several columns and several rows": Request(columns=2, several_rows=True),
     "`--delta` for one draw": Request(condition="delta"),
-    "`--renyi`": Request(condition="renyi"),
+    "`--order`": Request(condition="renyi"),
     "`--draws` within a budget (`--delta`)": Request(budget=True),
     "`--utility js`": Request(utility="js"),
     "`--utility tv`": Request(utility="tv"),
     "`--utility wasserstein`": Request(utility="wasserstein"),
     "`--utility moments:N`": Request(utility="moments"),
     "`--scales adaptive`": Request(adaptive=True),
-    "`--scale-per-column`": Request(columns=2, per_axis=True),
-    "`--scale-per-column --scales adaptive`": Request(columns=2, per_axis=True, adaptive=True),
+    "`--scale-per-column`": Request(columns=2, scale_per_column=True),
+    "`--scale-per-column --scales adaptive`": Request(columns=2, scale_per_column=True, adaptive=True),
     "a start of one's own (`start=`)": Request(own_start=True),
     "a start of one's own with adaptive scales": Request(own_start=True, adaptive=True),
 }

@@ -13,7 +13,7 @@ from equinoise import BadInput, NotPublicWarning
 from equinoise.analysis import compare as comparison
 from equinoise.analysis import methods
 from equinoise.analysis.methods import PROMISES
-from equinoise.cli import example as demo
+from equinoise.cli import demo
 from equinoise.statistics import baselines, metrics
 
 FAST = {"restarts": 2, "time_limit": 1.0, "bins": 41}

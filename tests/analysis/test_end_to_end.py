@@ -187,7 +187,7 @@ def test_quantiles_count_people_as_a_mechanism_does():
 
 
 @pytest.mark.parametrize("kind", people.KINDS)
-@pytest.mark.parametrize("asked", [{"delta": 1e-3}, {"renyi": 3.0}])
+@pytest.mark.parametrize("asked", [{"delta": 1e-3}, {"order": 3.0}])
 def test_other_conditions_are_measured_as_they_are(asked, kind):
     """With one scale for everyone nothing is chosen again, so that end to end is as with fixed noise."""
     scales = {"a": [60.0], "b": [6.0]} if kind in people.SEVERAL_COLUMNS else [60.0]

@@ -159,10 +159,10 @@ def test_queues_are_lists_whatever_the_batches(groups, random, size):
 
 def test_several_columns_have_a_scale_each(tmp_path):
     limits = {"age": (18, 70), "pay": (0, 100)}
-    for per_axis in (False, True):
+    for apart in (False, True):
         data = pl.DataFrame({"pay": PAY, "id": range(300), "age": AGE})
-        made = optimize(data, column=["age", "pay"], bounds=limits, epsilon=2, bins=9, per_axis=per_axis)
-        out = tmp_path / f"{per_axis}.csv"
+        made = optimize(data, column=["age", "pay"], bounds=limits, epsilon=2, bins=9, scale_per_column=apart)
+        out = tmp_path / f"{apart}.csv"
         found = write_losses(made, data, out)
         names = ("loss", "scale_age", "scale_pay")
         assert found.columns == names

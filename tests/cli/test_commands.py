@@ -153,7 +153,7 @@ def test_a_release_does_not_tell_how_many_people_there_are(run, folder):
 
 
 def test_a_renyi_divergence_is_called_one_wherever_it_is_told(run, folder):
-    made = make(run, "--renyi", "8", "--draws", "4")
+    made = make(run, "--order", "8", "--draws", "4")
     assert "Certified in floating point with a bound on its errors, close calls in decimals of 60 digits" in made
     assert "of order 8 of one draw is at most 1, between" in made
     audited = run("audit", "pay.eq")[1]
@@ -530,7 +530,7 @@ def test_killed_while_optimizing_leaves_no_file(folder):
 
 @pytest.mark.parametrize("kind", [*every_kind.MECHANISM_KINDS, "budget", "renyi"])
 def test_beside_released_rows_everything_is_the_same_for_all_data(run, folder, kind):
-    more = {"budget": {"delta": 1e-5, "draws": 4}, "renyi": {"renyi": 8, "draws": 4}}
+    more = {"budget": {"delta": 1e-5, "draws": 4}, "renyi": {"order": 8, "draws": 4}}
     said = []
     for number, people in enumerate([every_kind.PEOPLE, np.random.default_rng(9).normal(45, 15, 300).clip(0, 99)]):
         if kind in every_kind.MECHANISM_KINDS:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from equinoise.cli import main as cli
-from equinoise.cli import streams as cli_streams
+from equinoise.cli import process as cli_process
 from equinoise.errors import by_system
 from tests.cli.test_commands import OPTIMIZE, PEOPLE, make
 from tests.present.test_terminal import on_a_terminal
@@ -42,7 +42,7 @@ def test_a_library_that_gives_up_is_bad_input_and_a_sentence(run, folder, monkey
 
 @pytest.mark.parametrize(("error", "heard"), [(PanicException(), b""), (OSError(), b"why"), (None, b"why")])
 def test_what_a_library_prints_is_kept_back_only_if_it_gives_up(capfd, error, heard):
-    with pytest.raises(type(error)) if error is not None else nullcontext(), cli_streams.held_back():
+    with pytest.raises(type(error)) if error is not None else nullcontext(), cli_process.hold_stderr():
         os.write(2, b"why")
         if error is not None:
             raise error
@@ -197,4 +197,4 @@ __main__.main()
 
 
 def test_every_command_loads_its_libraries_with_care():
-    assert all(command.callback.__wrapped__ for command in cli.cli.commands.values())
+    assert all(command.callback.__wrapped__ for command in cli.all_commands().values())

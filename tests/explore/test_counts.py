@@ -14,7 +14,7 @@ from equinoise.data.rows import Rows, open_rows
 from equinoise.errors import BadInput, EquinoiseError
 from equinoise.explore import view
 from equinoise.explore.counts import count_columns
-from equinoise.explore.request import Asked, make
+from equinoise.explore.request import PageRequest, make
 from tests.helpers.counts import count_jointly
 from tests.helpers.explore_server import BIN_CHOICES, PAY_VALUES, pay_counts, three_columns
 
@@ -44,7 +44,7 @@ def test_the_file_is_read_once(tmp_path, monkeypatch):
     assert len(passes) == 1
     (tmp_path / "pay.csv").unlink()
     for bins in counted.bins:
-        assert make(counted, Asked(1.0, bins=bins)).total_people == 300
+        assert make(counted, PageRequest(1.0, bins=bins)).total_people == 300
     assert len(passes) == 1
 
 
@@ -80,7 +80,7 @@ def without_seconds(mechanism):
 )
 def test_the_mechanism_is_the_one_that_the_command_makes(asked):
     asked = {"bins": 51, **asked}
-    ours = make(pay_counts(), Asked.from_json(asked))
+    ours = make(pay_counts(), PageRequest.from_json(asked))
     theirs = made(PAY_VALUES, column="pay", bounds=(0, 100), **asked)
     assert without_seconds(ours) == without_seconds(theirs)
     assert ours.promise == theirs.promise
@@ -107,7 +107,7 @@ def test_refusals_are_those_of_optimize_word_for_word(asked):
     with pytest.raises(EquinoiseError) as theirs:
         made(PAY_VALUES, column="pay", bounds=(0, 100), bins=51, **asked)
     with pytest.raises(type(theirs.value)) as ours:
-        make(pay_counts(), Asked.from_json({"bins": 51, **asked}))
+        make(pay_counts(), PageRequest.from_json({"bins": 51, **asked}))
     assert str(ours.value) == str(theirs.value)
 
 
@@ -120,13 +120,13 @@ def test_refusals_are_those_of_optimize_word_for_word(asked):
 )
 def test_what_no_command_takes_is_refused(asked, sentence):
     with pytest.raises(BadInput, match=sentence):
-        make(pay_counts(), Asked.from_json({"epsilon": 1.0, "bins": 51, **asked}))
+        make(pay_counts(), PageRequest.from_json({"epsilon": 1.0, "bins": 51, **asked}))
 
 
 @pytest.mark.parametrize("bins", [52, 0, 51.0, "51", True, None, [51]])
 def test_bins_that_were_not_counted_are_refused(bins):
     with pytest.raises(BadInput, match=r"among 21, 51, 401 \(those that were counted"):
-        make(pay_counts(), Asked.from_json({"epsilon": 1.0, "bins": bins}))
+        make(pay_counts(), PageRequest.from_json({"epsilon": 1.0, "bins": bins}))
 
 
 @pytest.mark.parametrize(
@@ -140,16 +140,16 @@ def test_bins_that_were_not_counted_are_refused(bins):
 )
 def test_what_is_no_setting_is_refused(asked, sentence):
     with pytest.raises(BadInput, match=sentence):
-        Asked.from_json(asked)
+        PageRequest.from_json(asked)
 
 
 def test_bounds_read_off_the_data_are_told_and_refused_with_differential_privacy():
     counted = pay_counts(bounds=None)
     assert "read off the data" in counted.warnings[0]
     assert counted.public == frozenset()
-    assert "not private" in str(make(counted, Asked(1.0, bins=51)).promise)
+    assert "not private" in str(make(counted, PageRequest(1.0, bins=51)).promise)
     with pytest.raises(BadInput, match="needs --bounds"):
-        make(counted, Asked(1.0, bins=51, promise="differential-privacy"))
+        make(counted, PageRequest(1.0, bins=51, promise="differential-privacy"))
 
 
 @pytest.mark.parametrize(
@@ -176,14 +176,14 @@ def test_nobody_is_refused():
 
 def test_one_person_has_differential_privacy_only():
     counted = count_columns(np.array([3.0]), column="pay", bounds=(0, 10), bins=BIN_CHOICES)
-    assert make(counted, Asked(1.0, bins=51, promise="differential-privacy")).total_people == 1
+    assert make(counted, PageRequest(1.0, bins=51, promise="differential-privacy")).total_people == 1
     with pytest.raises(BadInput, match="at least two people are needed"):
-        make(counted, Asked(1.0, bins=51))
+        make(counted, PageRequest(1.0, bins=51))
 
 
 def test_what_is_shown_is_the_mechanism_s_own():
-    mechanism = make(pay_counts(), Asked(1.0, bins=51))
-    found = view.result(mechanism, pay_counts(), Asked(1.0, bins=51))
+    mechanism = make(pay_counts(), PageRequest(1.0, bins=51))
+    found = view.result(mechanism, pay_counts(), PageRequest(1.0, bins=51))
     assert found["promise"] == str(mechanism.promise)
     facts = {name: value for name, value, _ in found["facts"]}
     assert facts["people protected"] == "300"
@@ -198,7 +198,7 @@ def test_what_is_shown_is_the_mechanism_s_own():
 
 
 def test_quick_costs_are_never_below_those_that_follow():
-    mechanism = make(pay_counts(), Asked(1.0, bins=51))
+    mechanism = make(pay_counts(), PageRequest(1.0, bins=51))
     draws = [1, 10, 100]
     quick, tight = mechanism.costs(draws, tight=False), mechanism.costs(draws)
     for above, exact in zip(quick, tight, strict=True):
@@ -209,7 +209,7 @@ def test_quick_costs_are_never_below_those_that_follow():
 def test_the_command_shown_makes_the_same(folder, run):
     pl.DataFrame({"my pay": PAY_VALUES}).write_csv("own pay.csv")
     counted = count_columns("own pay.csv", column="my pay", bounds=(0, 100), bins=[21], outside="clip")
-    asked = Asked(0.25, bins=21, draws=7)
+    asked = PageRequest(0.25, bins=21, draws=7)
     command = view.command(counted, asked)
     assert command == (
         "equinoise optimize 'own pay.csv' --column 'my pay' --bounds 'my pay' 0 100 --epsilon 0.25 --bins 21 --draws 7 "
@@ -231,7 +231,7 @@ def test_some_of_several_columns_are_what_optimize_makes_of_them(columns, asked)
     names = [("pay", "tall", "age")[number] for number in sorted(columns or range(3))]
     limits = {axis.name: (axis.low, axis.high) for axis in counted.axes if axis.name in names}
     asked = {"bins": 9, **asked}
-    ours = make(counted, Asked.from_json({**asked, "columns": columns}))
+    ours = make(counted, PageRequest.from_json({**asked, "columns": columns}))
     theirs = equinoise.optimize(data, column=names, bounds=limits, missing="drop", **asked)
     assert without_seconds(ours) == without_seconds(theirs)
     assert ours.total_people == (298 if "age" in names else 300)
@@ -240,7 +240,7 @@ def test_some_of_several_columns_are_what_optimize_makes_of_them(columns, asked)
 @pytest.mark.parametrize("columns", [[], [3], [-1], [0, 0], ["pay"], "0", 0, [True], [0.0]], ids=str)
 def test_columns_that_were_not_counted_are_refused(columns):
     with pytest.raises(BadInput, match="'columns' parameter must be different numbers from 0 to 2, at least one"):
-        make(three_columns()[1], Asked(1.0, bins=9, columns=columns))
+        make(three_columns()[1], PageRequest(1.0, bins=9, columns=columns))
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked
     with pytest.raises(EquinoiseError) as theirs:
         made(data, column=["pay", "tall"], bounds=limits, **asked)
     with pytest.raises(type(theirs.value)) as ours:
-        make(counted, Asked.from_json(asked))
+        make(counted, PageRequest.from_json(asked))
     assert str(ours.value) == str(theirs.value)
 
 
@@ -287,9 +287,9 @@ def test_more_cells_than_a_page_takes_are_refused_before_anything_is_read():
 def test_bounds_of_some_columns_are_public_where_only_those_take_part():
     _, counted = three_columns(bounds={"pay": (0, 100)})
     assert ["'tall'" in said or "'age'" in said for said in counted.warnings] == [True, True]
-    assert "not private" not in str(make(counted, Asked(1.0, bins=9, columns=[0])).promise)
-    assert "not private" in str(make(counted, Asked(2.0, bins=9, columns=[0, 1])).promise)
-    assert view.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
+    assert "not private" not in str(make(counted, PageRequest(1.0, bins=9, columns=[0])).promise)
+    assert "not private" in str(make(counted, PageRequest(2.0, bins=9, columns=[0, 1])).promise)
+    assert view.command(counted, PageRequest(2.0, bins=9, columns=[1, 0])) == (
         "equinoise optimize data --column pay --column tall --bounds pay 0 100 --epsilon 2 --bins 9 --missing drop "
         "--out mechanism.eq"
     )
@@ -298,7 +298,7 @@ def test_bounds_of_some_columns_are_public_where_only_those_take_part():
 @pytest.mark.parametrize(("columns", "charts"), [([0, 1], [3, 2, 2, 1]), ([0, 1, 2], [3, 3, 3, 1])], ids=str)
 def test_what_is_shown_of_several_columns(columns, charts):
     _, counted = three_columns()
-    asked = Asked(2.0, bins=9, columns=columns)
+    asked = PageRequest(2.0, bins=9, columns=columns)
     mechanism = make(counted, asked)
     found = view.result(mechanism, counted, asked)
     facts = {name: (value, note) for name, value, note in found["facts"]}
@@ -315,7 +315,7 @@ def test_what_is_shown_of_several_columns(columns, charts):
 
 def test_a_cost_that_takes_too_much_memory_is_a_sentence_and_no_end_of_the_page(monkeypatch):
     _, counted = three_columns(column=["pay", "tall"])
-    mechanism = make(counted, Asked(2.0, bins=9))
+    mechanism = make(counted, PageRequest(2.0, bins=9))
     monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_LAID_OUT", 10)
     *_, quick = view.quick_figures(mechanism)
     for figure in (quick, view.cost(mechanism)):

@@ -155,4 +155,4 @@ def test_a_large_renyi_order_needs_no_more_noise_than_a_pure_epsilon():
     people = np.random.default_rng(7).normal(50, 12, 300).clip(0, 100)
     settings = {"epsilon": 1, "bounds": (0, 100), "bins": 21, "restarts": 2}
     pure = optimize(people, **settings)
-    assert optimize(people, **settings, renyi=10_000).metrics()["kl"] <= pure.metrics()["kl"] * 1.05
+    assert optimize(people, **settings, order=10_000).metrics()["kl"] <= pure.metrics()["kl"] * 1.05

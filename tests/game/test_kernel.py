@@ -46,10 +46,10 @@ def test_scales_are_the_same_choice_on_every_axis_or_every_combination():
     assert wide[0] == pytest.approx((1 / 1020, 1 / 2020))
     assert wide[-1] == pytest.approx((3, 3))
     assert offered_scales("adaptive", grid, 1.0) == wide  # where it begins
-    every = offered_scales("wide", grid, 1.0, per_axis=True)
+    every = offered_scales("wide", grid, 1.0, scale_per_column=True)
     assert len(every) == 64 == len(set(every))
     assert every[-1] == pytest.approx((3, 3))
-    assert len(offered_scales("wide", axes(5, 5, 5), 1.0, per_axis=True)) == 64
+    assert len(offered_scales("wide", axes(5, 5, 5), 1.0, scale_per_column=True)) == 64
     assert len(offered_scales("paper", grid, 1.0)) == 5
     listed = offered_scales({"c0": [5.0, 1.0], "c1": [20.0, 10.0]}, grid, 1.0)
     ranges = [axis.range for axis in grid.axes]
@@ -58,7 +58,7 @@ def test_scales_are_the_same_choice_on_every_axis_or_every_combination():
 
 
 @pytest.mark.parametrize(
-    ("scales", "per_axis", "message"),
+    ("scales", "scale_per_column", "message"),
     [
         ("tall", False, "'scales' parameter"),
         ({"c0": [1.0]}, False, "none for column 'c1'"),
@@ -67,9 +67,9 @@ def test_scales_are_the_same_choice_on_every_axis_or_every_combination():
         ({"c0": list(range(1, 10)), "c1": list(range(1, 9))}, True, "at most 64 combinations"),
     ],
 )
-def test_bad_scales_are_refused(scales, per_axis, message):
+def test_bad_scales_are_refused(scales, scale_per_column, message):
     with pytest.raises(BadInput, match=message):
-        offered_scales(scales, axes(5, 7), 1.0, per_axis=per_axis)
+        offered_scales(scales, axes(5, 7), 1.0, scale_per_column=scale_per_column)
 
 
 def test_too_many_cells_are_refused_with_the_number_and_the_bins_that_fit():

@@ -289,7 +289,7 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"settings": {"epsilon": 0.01}},
         {"settings": {"draws": 1}},
         {"settings": {"delta": 1e-9}},
-        {"settings": {"renyi": 2.0}},
+        {"settings": {"order": 2.0}},
         {"settings": {"noise": "gaussian"}},
         {"settings": {"column": "other"}},
         {"settings": {"unit_rows": "one"}},

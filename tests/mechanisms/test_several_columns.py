@@ -114,14 +114,14 @@ def test_many_draws_within_a_budget(table, tmp_path):
 
 
 def test_one_scale_per_column_is_never_worse_than_one_for_all(table):
-    shared, apart = joint(table), joint(table, per_axis=True)
+    shared, apart = joint(table), joint(table, scale_per_column=True)
     assert apart.certificate().holds
     assert apart.metrics()["kl"] <= shared.metrics()["kl"] + 1e-12
     assert len(apart.scales) == 64
 
 
 def test_weights_are_as_named_by_the_scale_of_each_column(table, tmp_path):
-    made = joint(table, per_axis=True, scales={"a": [20, 900], "b": [0.5, 90]})
+    made = joint(table, scale_per_column=True, scales={"a": [20, 900], "b": [0.5, 90]})
     used = [made.scales[index] for index in np.unique(made.scale_indices)]
     assert all(a != b for a, b in used)
     assert made.weights_as_named
@@ -149,10 +149,13 @@ def test_three_columns_and_scales_of_ones_own(table):
         ({"bounds": {**BOUNDS, "z": (0, 1)}}, "column 'z'"),
         ({"bins": 3000}, "9,000,000 cells .* at most 2,048 bins"),
         ({"utility": "close"}, "utility"),
-        ({"scales": "adaptive", "per_axis": True}, "daptive scales"),
+        ({"scales": "adaptive", "scale_per_column": True}, "daptive scales"),
         ({"scales": [1, 2]}, "a list for every column"),
         ({"scales": {"a": [1]}}, "none for column 'b'"),
-        ({"column": "a", "bounds": (0, 100), "per_axis": True}, "'per_axis' parameter must be left out"),
+        (
+            {"column": "a", "bounds": (0, 100), "scale_per_column": True},
+            "_column' parameter must be left out",
+        ),
         ({"column": "a", "bounds": (0, 100), "scales": {"a": [1]}}, "one column"),
     ],
 )

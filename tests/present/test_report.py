@@ -244,7 +244,7 @@ def test_what_the_command_cannot_say_is_said():
     assert "--base BASE" in command(made)
     both = equinoise.optimize(
         make_frame(), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=11, restarts=1,
-        per_axis=True,
+        scale_per_column=True,
     )  # fmt: skip
     assert "--scale-per-column" in command(both)
 

@@ -72,12 +72,12 @@ def test_alone_it_explains_the_three_steps_on_stdout(run):
 
 
 def test_every_command_of_the_three_steps_exists_and_takes_these_options(run, folder):
-    from equinoise.cli.main import THREE_STEPS, cli
+    from equinoise.cli.main import THREE_STEPS, all_commands
 
     shown = [line.split()[1:] for line in THREE_STEPS.splitlines() if line.strip().startswith("equinoise ")]
     assert [words[0] for words in shown] == ["optimize", "audit", "report", "sample"]
     for name, *rest in shown:
-        known = {option for parameter in cli.commands[name].params for option in parameter.opts}
+        known = {option for parameter in all_commands()[name].params for option in parameter.opts}
         assert {word for word in rest if word.startswith("-")} <= known
 
 
@@ -109,12 +109,12 @@ def test_a_shell_is_told_how_to_complete(shell):
 
 
 def test_names_that_are_completed_are_names_that_are_taken():
-    from equinoise.cli.main import cli
+    from equinoise.cli.main import all_commands
     from equinoise.game.noise import FAMILIES
     from equinoise.present.figures import FIGURES
 
     def offered(command, option):
-        parameter = next(each for each in cli.commands[command].params if option in each.opts)
+        parameter = next(each for each in all_commands()[command].params if option in each.opts)
         return [item.value for item in parameter.shell_complete(None, "")]
 
     assert offered("optimize", "--noise") == list(FAMILIES)

@@ -20,7 +20,7 @@ from docs_build.assemble import CODE, ROOT, site_files, turned
 from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
 from equinoise.analysis.audit import audit
-from equinoise.cli.main import cli
+from equinoise.cli.main import all_commands
 from equinoise.formatting import at_most
 from equinoise.present.figures import make_figure
 from equinoise.present.terminal.bars import lines_of, percent
@@ -96,7 +96,7 @@ def test_a_notebook_becomes_a_page_with_its_pictures_beside_it():
 
 def test_the_reference_has_every_command_every_option_and_every_public_name():
     text = command_line()
-    for name, command in cli.commands.items():
+    for name, command in all_commands().items():
         part = text.split(f"\n## equinoise {name}\n")[1].split("\n## ")[0]
         for option in (option for option in command.params if option.param_type_name == "option"):
             assert all(each in part for each in option.opts)
@@ -109,7 +109,7 @@ def test_the_reference_has_every_command_every_option_and_every_public_name():
 
 def test_every_option_is_explained_on_a_page_besides_the_reference():
     text = "".join((ROOT / page).read_text() for page in PAGES if "reference/" not in page)
-    for name, command in cli.commands.items():
+    for name, command in all_commands().items():
         assert f"equinoise {name}" in text
         for option in (option for option in command.params if option.param_type_name == "option"):
             longest = max(option.secondary_opts or option.opts, key=len)

@@ -192,11 +192,11 @@ def test_twenty_restarts_beat_the_papers_figures(heights):
 
 
 @pytest.mark.parametrize(
-    ("columns", "bins", "per_axis"),
+    ("columns", "bins", "apart"),
     [(("height", "weight"), 31, False), (("height", "weight"), 21, True), (("height", "weight", "age"), 21, False)],
 )
-def test_people_with_several_columns_end_at_a_checked_equilibrium_with_everyone_protected(columns, bins, per_axis):
-    game = players_game(columns, bins, 1.0, per_axis=per_axis)
+def test_people_with_several_columns_end_at_a_checked_equilibrium_with_everyone_protected(columns, bins, apart):
+    game = players_game(columns, bins, 1.0, scale_per_column=apart)
     one, three = best_response(game, restarts=1), best_response(game, restarts=3)
     for solution in (one, three):
         assert solution.equilibrium

@@ -76,7 +76,7 @@ def test_budgets_are_saved_checked_and_charged(people, tmp_path):
 def test_one_draw_with_a_delta_or_a_renyi_order(people, tmp_path):
     pure = optimize(people, bounds=(163, 226), epsilon=0.5, bins=41, restarts=2)
     loose = optimize(people, bounds=(163, 226), epsilon=0.5, delta=1e-3, bins=41, restarts=2)
-    renyi = optimize(people, bounds=(163, 226), epsilon=0.5, renyi=4, draws=3, bins=41, restarts=2)
+    renyi = optimize(people, bounds=(163, 226), epsilon=0.5, order=4, draws=3, bins=41, restarts=2)
     for made in (loose, renyi):
         assert made.certificate().holds
         assert made.protected == 400
@@ -98,7 +98,7 @@ TABLES = {
 
 @pytest.mark.parametrize("kind", TABLES)
 @pytest.mark.parametrize(
-    "asked", [{"delta": 1e-3}, {"renyi": 4, "draws": 3}, {"delta": 1e-6, "draws": 10}], ids=["delta", "renyi", "budget"]
+    "asked", [{"delta": 1e-3}, {"order": 4, "draws": 3}, {"delta": 1e-6, "draws": 10}], ids=["delta", "renyi", "budget"]
 )
 def test_every_target_whatever_the_data(people, tmp_path, kind, asked):
     table = pl.DataFrame({"a": people, "b": np.roll(people, 7), "who": np.arange(400) // 2})
@@ -119,9 +119,9 @@ def test_every_target_whatever_the_data(people, tmp_path, kind, asked):
         ({"delta": -0.1}, "'delta' parameter"),
         ({"delta": 1.0}, "'delta' parameter"),
         ({"delta": 1e-12}, "'delta' parameter"),
-        ({"renyi": 1.0}, "'renyi' parameter"),
-        ({"renyi": float("nan")}, "'renyi' parameter"),
-        ({"renyi": 2.0, "delta": 0.1}, "'delta' parameter"),
+        ({"order": 1.0}, "'order' parameter"),
+        ({"order": float("nan")}, "'order' parameter"),
+        ({"order": 2.0, "delta": 0.1}, "'delta' parameter"),
     ],
 )
 def test_bad_targets(people, asked, said):

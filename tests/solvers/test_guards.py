@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import plain
-from equinoise.privacy.loss import LEAST_EPSILON
+from equinoise.settings import LEAST_EPSILON
 from equinoise.solvers.best_response.guards import EXPOSED, GUARDED
 from tests.helpers.drawn_games import games, moved, moves_of, random_profile
 from tests.helpers.games import small_game

@@ -9,7 +9,8 @@ import pytest
 
 import equinoise
 from docs_build import support
-from equinoise.solvers.procedure import SOLVERS, Procedure, supports
+from equinoise.choices import SOLVERS
+from equinoise.solvers.procedure import Procedure, supports
 from tests.helpers.games import bare_grid, people_in
 
 RANDOM = np.random.default_rng(3)
@@ -29,7 +30,7 @@ KINDS = {
 ASKED = {
     "pure": {},
     "delta": {"delta": 1e-3},
-    "renyi": {"renyi": 3.0},
+    "renyi": {"order": 3.0},
     "budget": {"draws": 3, "delta": 1e-5},
     "js": {"utility": "js"},
     "tv": {"utility": "tv"},
@@ -65,8 +66,8 @@ SOMEBODY = pl.DataFrame({**FEW, "who": [0, 0, *range(2, 24)]})
 SETTINGS = [
     *({"solver": solver, **SHORT[solver], **ASKED[asked]} for solver in SOLVERS for asked in ASKED),
     *({"solver": solver, **SHORT[solver], **more} for solver in SOLVERS for more in (
-        {"delta": 0.2}, {"utility": "js", "delta": 1e-3}, {"utility": "tv", "renyi": 2.0}, {"noise": "gaussian"},
-        {"scales": "adaptive", "delta": 1e-3}, {"scales": "paper"}, {"draws": 2}, {"draws": 2, "renyi": 4.0},
+        {"delta": 0.2}, {"utility": "js", "delta": 1e-3}, {"utility": "tv", "order": 2.0}, {"noise": "gaussian"},
+        {"scales": "adaptive", "delta": 1e-3}, {"scales": "paper"}, {"draws": 2}, {"draws": 2, "order": 4.0},
         {"utility": "wasserstein", "draws": 2, "delta": 1e-4},
     )),
     {"unit_rows": "one"},

@@ -51,7 +51,7 @@ def test_a_delta_for_one_draw(kind, tmp_path):
 
 @every_kind
 def test_a_renyi_divergence_for_one_draw(kind, tmp_path):
-    pure, made = people.make(kind, epsilon=0.1), people.make(kind, epsilon=0.1, renyi=3.0)
+    pure, made = people.make(kind, epsilon=0.1), people.make(kind, epsilon=0.1, order=3.0)
     assert made.certificate().holds
     assert max(renyi(p, q, 3.0) for p, q in distributions(made)) <= 0.1
     assert made.worst_loss > 0.1
@@ -59,7 +59,7 @@ def test_a_renyi_divergence_for_one_draw(kind, tmp_path):
     assert "the Renyi divergence of order 3 of one draw is at most 0.1" in str(made.promise)
     made.save(tmp_path / "m.eq")
     assert Mechanism.open(tmp_path / "m.eq").certificate() == made.certificate()
-    forge(tmp_path / "m.eq", order=200.0, settings={"renyi": 200.0})
+    forge(tmp_path / "m.eq", order=200.0, settings={"order": 200.0})
     with pytest.raises(BadInput, match="certificate does not hold"):
         Mechanism.open(tmp_path / "m.eq")
 
@@ -232,7 +232,7 @@ def test_losses_through_the_command_line(kind, run, folder):
     ("kind", "asked"),
     [
         *((kind, {}) for kind in people.KINDS),
-        *(("both", asked) for asked in ({"delta": 1e-3}, {"renyi": 4.0}, {"draws": 9, "delta": 1e-6})),
+        *(("both", asked) for asked in ({"delta": 1e-3}, {"order": 4.0}, {"draws": 9, "delta": 1e-6})),
     ],
     ids=str,
 )
@@ -249,7 +249,7 @@ def test_a_report_through_the_command_line(kind, asked, run, folder):
 
 @every_kind
 @pytest.mark.parametrize(
-    "asked", [{}, {"delta": 1e-3}, {"renyi": 4.0}, {"solver": "genetic", "generations": 2, "restarts": None}], ids=str
+    "asked", [{}, {"delta": 1e-3}, {"order": 4.0}, {"solver": "genetic", "generations": 2, "restarts": None}], ids=str
 )
 def test_an_end_to_end_audit_through_the_command_line(kind, asked, run, folder):
     people.data(kind, rows=40).write_csv("people.csv")
@@ -274,14 +274,14 @@ SETTINGS = [
     {"unit_rows": "one"},
     {"solver": "genetic", "generations": 2, "restarts": None},
     {"delta": 1e-3},
-    {"renyi": 2.0},
+    {"order": 2.0},
     {"delta": 1e-6, "draws": 5},
     {"utility": "tv"},
     {"scales": "adaptive"},
     {"column": ["a", "b"], "bounds": people.BOUNDS},
-    {"column": ["a", "b"], "bounds": people.BOUNDS, "per_axis": True},
+    {"column": ["a", "b"], "bounds": people.BOUNDS, "scale_per_column": True},
     {"column": ["a", "b"], "bounds": people.BOUNDS, "utility": "wasserstein"},
-    {"per_axis": True},
+    {"scale_per_column": True},
     {"unit": "b", "column": "b"},
 ]
 
@@ -307,7 +307,7 @@ def test_with_a_unit_what_is_refused_does_not_depend_on_whether_anybody_has_two_
     assert len(said) == 1, said
 
 
-@pytest.mark.parametrize("settings", [{}, {"delta": 1e-3}, {"renyi": 2.0}, {"delta": 1e-6, "draws": 5}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"delta": 1e-3}, {"order": 2.0}, {"delta": 1e-6, "draws": 5}], ids=str)
 def test_with_a_unit_what_is_told_in_public_does_not_depend_on_whether_anybody_has_two_rows(settings):
     several = people.table(60)
     single = several.with_columns(who=pl.int_range(pl.len()))

@@ -181,7 +181,7 @@ def test_two_columns_with_all_rows_or_the_middle_one(panel, how):
     "more",
     [
         {"solver": "genetic", "generations": 2}, {"scales": "adaptive", "restarts": 1}, {"delta": 1e-4},
-        {"renyi": 2.0}, {"delta": 1e-6, "draws": 10, "restarts": 1}, {"utility": "js", "restarts": 1},
+        {"order": 2.0}, {"delta": 1e-6, "draws": 10, "restarts": 1}, {"utility": "js", "restarts": 1},
     ],
     ids=str,
 )  # fmt: skip

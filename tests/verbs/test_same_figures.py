@@ -19,6 +19,7 @@ B = ((A - 50) / 20 + RANDOM.normal(0, 0.8, 200)).clip(-5, 5)
 ROWS = pl.DataFrame({"a": A, "b": B, "who": RANDOM.integers(0, 100, 200)})  # some people have several rows
 AB, LOST = ROWS.drop("who"), np.append(A, [np.nan, 120])
 EACH, BASE = {"a": [5, 20, 400], "b": [0.5, 2, 40]}, range(1, 12)
+APART = {"scale_per_column": True}
 DELTA, TOTAL = {"delta": 1e-3, "draws": 1}, {"delta": 1e-3, "draws": 5}
 PAIR, UNIT = {"column": ["a", "b"], "bounds": {"a": (0, 100), "b": (-5, 5)}}, {"column": "a", "unit": "who"}
 SMALL = {**PAIR, "bins": 13, "scales": EACH}
@@ -49,7 +50,7 @@ CASES = {
     "one paper": ("34bcda81 d93f8b35 8656207e 1c87c3b7 e752257a 7bf69e2f", A, {"scales": "paper"}),
     "one scales": ("1371d12e 0116cf64 0ea5a6f8 ece459f8 17f759e4 076acd90", A, {"scales": [2, 5, 15, 40, 400]}),
     "one delta": ("742a73fb 7fdc2f32 6c52ccf2 9b39c665 4b0f8064 97ebb235", A, DELTA),
-    "one renyi": ("fb34b11d 31ed7443 6c52ccf2 42368668 7a2e51df 73d0dda2", A, {"renyi": 4}),
+    "one renyi": ("fb34b11d 31ed7443 6c52ccf2 42368668 7a2e51df 73d0dda2", A, {"order": 4}),
     "one budget": ("e3761b38 bac0f468 bff51107 47abc390 08da2ae3 474d32c7", A, {"epsilon": 2, **TOTAL}),
     "one bounds": ("e650ddf5 49237939 6c52ccf2 b3b80878 5460317a 370b7eb2", A, {"bounds": None}),
     "one lost": ("81e9653a 611149f8 6c52ccf2 09f65192 2c499cb9 a0f98c87", LOST, {"missing": "drop", "outside": "clip"}),
@@ -63,12 +64,12 @@ CASES = {
     "two adaptive": ("e1d8c618 5a443369 ed0700b7 183c06f6 9c04c1e6 f9c8d977", AB, {"scales": "adaptive"}),
     "two tv": ("06b7fb91 91530f2a 7dda2530 0eef7caf 00aa2fcf 1742ebec", AB, {"utility": "tv", "noise": "gaussian"}),
     "two budget": ("cb17222e 6e29b954 60e8bf64 6ef9dce2 1931d8ee c2b34956", AB, {"epsilon": 2, **TOTAL}),
-    "two axes": ("f17884a8 581e60af 67da29ee d96c4a94 bb075608 98b83419", AB, {"per_axis": True, "bins": 15}),
-    "two axes own": ("8f7d41dd d91d9229 08d1e89c 7de1488c 8a0fe29e 2347bc9d", AB, {"per_axis": True, "scales": EACH}),
+    "two axes": ("f17884a8 581e60af 67da29ee d96c4a94 bb075608 98b83419", AB, {**APART, "bins": 15}),
+    "two axes own": ("8f7d41dd d91d9229 08d1e89c 7de1488c 8a0fe29e 2347bc9d", AB, {**APART, "scales": EACH}),
     "two unit": ("c78bfdb9 b4ea2e15 6898a281 4cd01aa4 c8c342fb 56da032b", ROWS, {"unit": "who", "bins": 15, **EASY}),
     "best kl": ("abb5a106 9ae04b31 cdf98e2d 461c4548 ded753b2 b975e43f", A[:60], {}),
     "best tv": ("38f00bd9 3bd779c7 cdf98e2d 4e13edad ba29c7cd b975e43f", A[:60], {"utility": "tv"}),
-    "best renyi": ("f2190c22 42f42a42 cdf98e2d 0bb1223f f2016a3d 14261669", A[:60], {"renyi": 4}),
+    "best renyi": ("f2190c22 42f42a42 cdf98e2d 0bb1223f f2016a3d 14261669", A[:60], {"order": 4}),
     "best delta": ("e5eed493 21bfc45b cdf98e2d 9999102d f792f49e 97ebb235", A[:60], {**DELTA, "delta": 1e-2}),
     "best budget": ("96d770a9 21bfc45b 6c32b101 a6f5d340 0786db9a 567c9a4f", A[:60], {"epsilon": 0.8, **TOTAL}),
     "best adaptive": ("2df36678 8524d38d 9b03c041 fbc6b41d bbec33b1 51b4ebb2", A[:40], FINER),

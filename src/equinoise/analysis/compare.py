@@ -19,8 +19,8 @@ from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
-from equinoise.game.noise import check_noise
-from equinoise.solvers.procedure import Procedure, check_epsilon, check_time_limit, make_solver
+from equinoise.settings import check_setting
+from equinoise.solvers.procedure import Procedure, make_solver
 from equinoise.solvers.solution import Round
 
 TIME_LIMIT_PER_EPSILON = 20.0
@@ -127,7 +127,7 @@ def compare(
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
     """
     ordered = check_epsilons(epsilons)
-    check_time_limit(time_limit)
+    check_setting("time_limit", time_limit)
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
     procedures = [
@@ -224,7 +224,7 @@ def check_families(noise: Any) -> list[str]:
     families = [noise] if isinstance(noise, str) else list(noise)
     check(len(families) > 0, "noise", "at least one family", noise)
     for family in families:
-        check_noise(family)
+        check_setting("noise", family)
     repeated = next((family for family in families if families.count(family) > 1), None)
     if repeated is not None:
         raise BadInput(f"The noise {repeated!r} is given more than once. Give every family once.")
@@ -236,7 +236,7 @@ def check_epsilons(epsilons: Any) -> tuple[float, ...]:
     several = isinstance(epsilons, Sequence | np.ndarray) and not isinstance(epsilons, str | bytes)
     check(several and len(epsilons) > 0, "epsilons", "a list of at least one number", epsilons)
     for epsilon in epsilons:
-        check_epsilon(epsilon)
+        check_setting("epsilon", epsilon)
     ordered = tuple(sorted(float(epsilon) for epsilon in epsilons))
     repeated = next((a for a, b in pairwise(ordered) if a == b), None)
     if repeated is not None:

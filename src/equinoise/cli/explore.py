@@ -11,8 +11,7 @@ from typing import Any
 
 import click
 
-from equinoise.cli.data_options import BOUNDS, MISSING, OUTSIDE, all_bounds, named_columns
-from equinoise.cli.options import FILE_PATH, engine_options
+from equinoise.cli.options import FILE_PATH, parse_columns, setting_options
 from equinoise.errors import BadInput
 from equinoise.formatting import visible
 
@@ -20,27 +19,21 @@ SECRET = "The page shows private data. Its address opens one browser, once. Ctrl
 EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 
-@click.command(epilog=EXIT, short_help="Try settings on a page on this computer.")
+@click.command("explore", epilog=EXIT, short_help="Try settings on a page on this computer.")
 @click.argument("data", type=FILE_PATH)
-@click.option(
-    "--column",
-    multiple=True,
-    help="A column of numbers; one row is one person. Several: choose among them on the page. Left out: those that "
-    "--bounds names, or the only one.",
+@setting_options(
+    "explore",
+    bins={
+        "type": str,
+        "default": None,
+        "help": "Numbers of bins to choose among on the page, all counted in the same pass.  [default: "
+        "26,51,101,201,401; with several columns fewer]",
+    },
 )
-@BOUNDS
-@click.option(
-    "--bins",
-    help="Numbers of bins to choose among on the page, all counted in the same pass.  [default: 26,51,101,201,401; "
-    "with several columns fewer]",
-)  # fmt: skip
-@MISSING
-@OUTSIDE
-@engine_options
 @click.option("--port", type=int, default=0, show_default=True, help="Of the page; 0 is any free one.")
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")
-def explore(
+def command(
     data: Path, column: Sequence[str], bounds: Sequence[tuple[str, float, float]], bins: str | None, port: int,
     browser: bool, as_json: bool, **counting: Any,
 ) -> None:  # fmt: skip
@@ -62,13 +55,12 @@ def explore(
     from equinoise.explore.worker import end_preloaded, preload
     from equinoise.present import terminal
 
-    name = named_columns(column, bounds)
-    limits = all_bounds(name, bounds)
+    counting |= parse_columns(column, bounds)
     with closing(open_socket(port)) as opened:
         preload()
         with terminal.task_progress("Counting"):
             numbers = None if bins is None else _whole_numbers(bins)
-            counted = count_columns(data, column=name, bounds=limits or None, bins=numbers, **counting)
+            counted = count_columns(data, bins=numbers, **counting)
         for warning in counted.warnings:
             click.echo(f"Warning: {visible(warning)}", err=True)
         explorer = Explorer(counted, opened, folder=Path.cwd())

@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, engine_options, json_option
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options, setting_options
 
 
-@click.command(epilog=EPILOG, short_help="Write each row's loss and scale: who is hard to protect.")
+@click.command("losses", epilog=EPILOG, short_help="Write each row's loss and scale: who is hard to protect.")
 @click.argument("file", type=FILE_PATH)
 @click.argument("data", type=FILE_PATH)
-@click.option(
-    "--out", type=FILE_PATH, required=True, help="A .csv, .tsv or .parquet file for the rows. As secret as the data."
-)
-@engine_options
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@json_option
-def losses(
-    file: Path, data: Path, out: Path, engine: str, engine_address: str | None, force: bool, as_json: bool
-) -> None:
+@output_options("--out", help="A .csv, .tsv or .parquet file for the rows. As secret as the data.", required=True)
+@setting_options("losses")
+def command(file: Path, data: Path, out: Path, force: bool, as_json: bool, **reading: Any) -> None:
     """Write all columns of DATA with each row's loss of one draw and noise scale, by the mechanism in FILE.
 
     DATA must be what the mechanism was made from; its rows are counted on the way, and other rows get no file. The
@@ -37,11 +32,10 @@ def losses(
     from equinoise.analysis.row_losses import write_losses
     from equinoise.present import terminal
 
-    with terminal.task_progress("Checking the mechanism and the data") as told:
+    with terminal.task_progress("Checking the mechanism and the data") as tell:
         found = write_losses(
-            file, data, out, engine=engine, engine_address=engine_address, force=force,
-            progress=lambda rows: told(f"{rows:,} rows written"),
-        )  # fmt: skip
+            file, data, out, force=force, progress=lambda rows: tell(f"{rows:,} rows written"), **reading
+        )
     if as_json:
         terminal.print_json({**found.to_json(), "note": terminal.SECRET_ROWS})
     else:

@@ -6,26 +6,19 @@ Heavy imports happen inside the commands, so that ``--help`` answers at once.
 from __future__ import annotations
 
 import io
+import os
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from functools import cache
+from importlib import import_module
 from typing import Any, NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from equinoise import __version__
-from equinoise.cli.compare import compare
-from equinoise.cli.demo import demo
-from equinoise.cli.explore import explore
-from equinoise.cli.losses import losses
-from equinoise.cli.optimize import optimize
-from equinoise.cli.report import report
-from equinoise.cli.reproduce import reproduce
-from equinoise.cli.sample import sample
-from equinoise.cli.saved import audit, cost, show
-from equinoise.cli.streams import drop_stdout, forgiving_stderr, libraries_loaded
-from equinoise.cli.synthesize import synthesize
+from equinoise.choices import COMMANDS
+from equinoise.cli.process import drop_stdout, forgive_stderr, load_libraries_first
 from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked
 from equinoise.formatting import visible
 
@@ -48,34 +41,33 @@ To see what settings do, on a page: equinoise explore pay.csv --column pay --bou
 All commands: equinoise --help; one of them: equinoise optimize --help"""
 
 
-SPELLED = {"per_axis": "--scale-per-column", "epsilons": "--epsilon", "n": "-n"}
-"""Options that are not called as the parameter is."""
+class Commands(click.Group):
+    """The commands of :data:`equinoise.choices.COMMANDS`, each loaded when it is first needed."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Their names, as ``--help`` and a shell have them."""
+        return sorted(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """The command of a name, if there is one."""
+        return load_command(COMMANDS[name]) if name in COMMANDS else None
 
 
-class ReaderLeft(Exception):
-    """Nobody reads what is written. Click would end with 1, which here says that a promise is not met."""
+@cache
+def load_command(module: str) -> click.Command:
+    """The command of a module, which declares it as ``command``."""
+    found: click.Command = import_module(module).command
+    found.callback = load_libraries_first(found.callback)
+    return found
 
 
-class _Commands(click.Group):
-    def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        with _told_apart():
-            return super().make_context(*args, **settings)
-
-    def invoke(self, context: click.Context) -> Any:
-        with _told_apart():
-            return super().invoke(context)
-
-
-@contextmanager
-def _told_apart() -> Iterator[None]:
-    try:
-        yield
-    except BrokenPipeError:
-        raise ReaderLeft from None
+def all_commands() -> dict[str, click.Command]:
+    """Every command by its name."""
+    return {name: load_command(COMMANDS[name]) for name in sorted(COMMANDS)}
 
 
 @click.group(
-    cls=_Commands,
+    cls=Commands,
     invoke_without_command=True,
     epilog="Three steps: 'optimize' (or 'synthesize') a column into a certified mechanism, 'audit' it, 'sample' "
     "from it. 'equinoise COMMAND --help' has examples.",
@@ -89,26 +81,20 @@ def cli(context: click.Context) -> None:
         click.echo(THREE_STEPS)
 
 
-for _command in (audit, compare, cost, demo, explore, losses, optimize, report, reproduce, sample, show, synthesize):
-    cli.add_command(_command)
-    _command.callback = libraries_loaded(_command.callback)
-
-
 def main() -> None:
     """Run the command line; every failure is one or two sentences and an exit status, never a traceback."""
     as_json = "--json" in sys.argv[1:]
-    forgiving_stderr()
+    forgive_stderr()
     if sys.stdout is None:
         _fail("There is no stdout to print to.", 2, as_json=False)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that a terminal cannot show is no reason to fail
     status = 0
     try:
-        found = cli.main(prog_name="equinoise", standalone_mode=False)
-        status = found if isinstance(found, int) else 0
+        status = _run()
         sys.stdout.flush()
         sys.exit(status)
-    except (BrokenPipeError, ReaderLeft):  # no error
+    except BrokenPipeError:  # no error
         drop_stdout()
         sys.exit(status)
     except (OSError, ImportError) as error:
@@ -116,20 +102,32 @@ def main() -> None:
             drop_stdout()
         _fail(by_system(error), 2, as_json)
     except (Exception, KeyboardInterrupt) as error:
-        _fail(*_ended(error), as_json, getattr(error, "facts", None))
+        _fail(*_ending(error), as_json, getattr(error, "facts", None))
     except BaseException as error:
         if not panicked(error):
             raise
         _fail(by_panic(error), 2, as_json)
 
 
-def _ended(error: BaseException) -> tuple[str, int]:
+def _run() -> int:
+    """Run the command, or complete it for a shell. (Click's own ``main`` ends with 1 where nobody reads.)"""
+    if "_EQUINOISE_COMPLETE" in os.environ:
+        return shell_complete(cli, {}, "equinoise", "_EQUINOISE_COMPLETE", os.environ["_EQUINOISE_COMPLETE"])
+    try:
+        with cli.make_context("equinoise", sys.argv[1:]) as context:
+            cli.invoke(context)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _ending(error: BaseException) -> tuple[str, int]:
     """The sentence and the exit status that an error ends with."""
     if isinstance(error, click.ClickException):
         return _usage(error), 2
     if isinstance(error, EquinoiseError):
-        return _in_options(str(error)), 1 if isinstance(error, PromiseNotMet) else 2
-    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return _name_options(str(error)), 1 if isinstance(error, PromiseNotMet) else 2
+    if isinstance(error, KeyboardInterrupt):
         return "Stopped. Nothing more was written.", 130
     if isinstance(error, MemoryError):
         return MEMORY, 2
@@ -137,29 +135,25 @@ def _ended(error: BaseException) -> tuple[str, int]:
     return f"Something unexpected went wrong ({type(error).__name__}: {error}). Please report it.", 2
 
 
-def _in_options(said: str) -> str:
-    """A sentence about a parameter, as the library says it, about the option that it was given by."""
-    options = {name for command in cli.commands.values() for option in command.params for name in option.opts}
-
-    def named(found: re.Match[str]) -> str:
-        option = SPELLED.get(found[1], f"--{found[1].replace('_', '-')}")
-        return option if option in options else found[0]
-
-    return re.sub(r"The '(\w+)' parameter", named, said)
+def _name_options(sentence: str) -> str:
+    """A sentence about a parameter, as the library has it, about the option that it was given by."""
+    parameters = (parameter for command in all_commands().values() for parameter in command.params)
+    options = {option.name: option.opts[0] for option in parameters if isinstance(option, click.Option)}
+    return re.sub(r"The '(\w+)' parameter", lambda found: options.get(found[1], found[0]), sentence)
 
 
 def _usage(error: click.ClickException) -> str:
     """What click says, in our words."""
-    said = error.format_message().rstrip()
+    sentence = error.format_message().rstrip()
     for theirs, ours in (("a valid float", "a number"), ("a valid integer", "a whole number")):
-        said = said.replace(f"is not {theirs}", f"is not {ours}")
-    said += "" if said.endswith((".", "?", ")")) and "extra argument" not in said else "."
+        sentence = sentence.replace(f"is not {theirs}", f"is not {ours}")
+    sentence += "" if sentence.endswith((".", "?", ")")) and "extra argument" not in sentence else "."
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is None:
-        return said
-    if "extra argument" in said and any(parameter.name == "data" for parameter in context.command.params):
-        said += " DATA is one file, a folder, or a pattern in quotes, such as 'parts/*.parquet'."
-    return f"{said} See '{context.command_path} --help'."
+        return sentence
+    if "extra argument" in sentence and any(parameter.name == "data" for parameter in context.command.params):
+        sentence += " DATA is one file, a folder, or a pattern in quotes, such as 'parts/*.parquet'."
+    return f"{sentence} See '{context.command_path} --help'."
 
 
 def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> NoReturn:

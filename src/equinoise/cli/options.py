@@ -1,19 +1,52 @@
-"""Options that several commands take."""
+"""Options of commands: those of settings, made from the table, those that several commands share, and their text."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from equinoise.errors import BadInput
+from equinoise.settings import SCALE_SETS, SETTINGS, Setting, option_of
+
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
-Command = TypeVar("Command", bound=Callable[..., Any])
 FILE_PATH = click.Path(path_type=Path)
+PICTURE = "A .png, .svg or .html file for a picture. As secret as the data."
 
-
+Command = TypeVar("Command", bound=Callable[..., Any])
 Completion = Callable[[click.Context, click.Parameter, str], list[str]]
+
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there."
+)
+
+
+def setting_options(command: str, **changes: dict[str, Any]) -> Callable[[Command], Command]:
+    """Options of all settings that a command takes; ``changes`` are what it has otherwise, as click names it."""
+
+    def decorate(function: Command) -> Command:
+        for name, setting in reversed(SETTINGS.items()):
+            if command in setting.commands:
+                parameters = {"name": name, **_parameters(setting), **changes.get(name, {})}
+                function = click.option(option_of(name), parameters.pop("name"), **parameters)(function)
+        return function
+
+    return decorate
+
+
+def _parameters(setting: Setting) -> dict[str, Any]:
+    usual = f"  [default: {setting.usual}]" if setting.usual else ""
+    found: dict[str, Any] = {"help": setting.help + usual, "metavar": setting.metavar, "multiple": setting.multiple}
+    if setting.kind is bool:
+        return {**found, "is_flag": True}
+    if setting.default is not None:
+        found |= {"default": setting.default, "show_default": True}
+    if setting.offers:
+        found["shell_complete"] = offering(*setting.offers)
+    kinds: dict[type, Any] = {tuple: (str, _limit, _limit), Path: FILE_PATH}
+    return {**found, "type": kinds.get(setting.kind, setting.kind), "required": setting.required}
 
 
 def offering(*names: str) -> Completion:
@@ -21,7 +54,28 @@ def offering(*names: str) -> Completion:
     return lambda context, parameter, begun: [name for name in names if name.startswith(begun)]
 
 
-def limit(value: str) -> float:
+def output_options(option: str, *, help: str, required: bool = False, force: str = "") -> Callable[[Command], Command]:
+    """The file that a command writes, whether it may replace one, and --json."""
+
+    def decorate(function: Command) -> Command:
+        replacing = click.option("--force", is_flag=True, help=force or f"Replace {option} if it exists.")
+        writing = click.option(option, type=FILE_PATH, required=required, help=help)
+        return writing(replacing(json_option(function)))
+
+    return decorate
+
+
+def check_plot(plot: Path | None, *inputs: Path | None, force: bool) -> None:
+    """Refuse a picture that could not be written, before the work."""
+    from equinoise.atomic_write import check_writable
+    from equinoise.present import charts
+
+    if plot is not None:
+        charts.check_picture(plot)
+        check_writable(plot, *inputs, force=force)
+
+
+def _limit(value: str) -> float:
     """A number of --bounds. Who forgets the column is told of all three."""
     try:
         return float(value)
@@ -31,26 +85,40 @@ def limit(value: str) -> float:
         ) from None
 
 
-LIMITS = (str, limit, limit)
-"""What --bounds takes."""
+def parse_columns(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
+    """The column or columns, left out those that have bounds, and the bounds of each; others' bounds are refused."""
+    names: list[str | None] = [*column] or [name for name, _, _ in bounds] or [None]
+    found: dict[str, tuple[float, float]] = {}
+    for name, low, high in bounds:
+        if name in found:
+            raise BadInput(f"Give --bounds once for column {name!r}.")
+        if name not in names:
+            raise BadInput(f"--bounds names column {name!r}, but --column is {', '.join(map(repr, names))}.")
+        found[name] = low, high
+    return {"column": names if len(names) > 1 else names[0], "bounds": found or None}
 
 
-def json_option(command: Command) -> Command:
-    """Every command's --json."""
-    return click.option(
-        "--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there."
-    )(command)
+def parse_scales(text: str) -> str | list[float]:
+    """The name of a set of scales, or numbers."""
+    if text in SCALE_SETS:
+        return text
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        return text  # refused where the names are known
 
 
-def engine_options(command: Command) -> Command:
-    """What reads the files, of every command that does."""
-    address = click.option(
-        "--engine-address", metavar="ADDRESS",
-        help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077). Left "
-        "out, this machine does the work.",
-    )  # fmt: skip
-    engine = click.option(
-        "--engine", default="polars", show_default=True, shell_complete=offering("polars", "duckdb", "dask", "spark"),
-        help="What reads and counts the files: polars, duckdb, dask or spark. The counts are the same.",
-    )  # fmt: skip
-    return engine(address(command))
+def parse_numbers(text: str, option: str, such_as: str) -> list[float]:
+    """Numbers with commas between them."""
+    if not text.strip():
+        raise BadInput(f"{option} is empty. Give numbers separated by commas, such as {such_as}.")
+    numbers = []
+    for part in text.split(","):
+        try:
+            numbers.append(float(part))
+        except ValueError:
+            raise BadInput(
+                f"{option} must be numbers separated by commas, such as {such_as}. Got {part.strip()[:40]!r} among "
+                "them."
+            ) from None
+    return numbers

@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import click
 
-from equinoise.cli.options import FILE_PATH, json_option, offering
+from equinoise.cli.options import FILE_PATH, offering, output_options
 
 EXIT = "Exit status: 0 done; 1 the promise does not hold; 2 bad input; 130 stopped."
 
 
-@click.command(epilog=EXIT, short_help="Write one page about a saved mechanism, to look at.")
+@click.command("report", epilog=EXIT, short_help="Write one page about a saved mechanism, to look at.")
 @click.argument("file", type=FILE_PATH)
-@click.option("--out", type=FILE_PATH, required=True, help="An .html file; with --figure, a .png or .svg file.")
+@output_options("--out", help="An .html file; with --figure, a .png or .svg file.", required=True)
 @click.option(
     "--figure", metavar="NAME",
     shell_complete=offering("distribution", "noise", "losses", "cost", "epsilons", "convergence"),
     help="Only one figure, as a picture: distribution, noise, losses, cost, epsilons or convergence.",
 )  # fmt: skip
 @click.option("--public", is_flag=True, help="Leave out everything worked out from the data, and say what.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@json_option
-def report(file: Path, out: Path, figure: str | None, public: bool, force: bool, as_json: bool) -> None:
+def command(file: Path, out: Path, figure: str | None, public: bool, force: bool, as_json: bool) -> None:
     """Write a page about FILE: what is promised, how close it is, who needs noise, what draws cost, how to repeat it.
 
     The page is one file that loads nothing and sends nothing. It shows the histogram and is as secret as the data,
@@ -43,23 +42,20 @@ def report(file: Path, out: Path, figure: str | None, public: bool, force: bool,
 
     check_report(out, figure, public=public)
     check_writable(out, file, force=force)
-    with terminal.progress() as seen:
-        tell(seen, "Opening the mechanism")
+    with terminal.progress() as progress:
+        note = partial(tell, progress)
+        note("Opening the mechanism")
         mechanism = Mechanism.open(file)
-
-        def told(note: str) -> None:
-            tell(seen, note)
-
         if figure is None:
-            made = write_report(mechanism, out, public=public, force=force, tell=told)
+            page = write_report(mechanism, out, public=public, force=force, tell=note)
         else:
-            made = write_figure(mechanism, figure, out, public=public, force=force, tell=told)
+            page = write_figure(mechanism, figure, out, public=public, force=force, tell=note)
     if as_json:
-        terminal.print_json(made.to_json())
+        terminal.print_json(page.to_json())
         return
     what = f"The figure {figure!r}" if figure is not None else "The report"
     if public:
         click.echo(f"{what} is in {out}. Left out, as they are worked out from the data:")
-        click.echo("\n".join(f"  {item}" for item in made.left_out))
+        click.echo("\n".join(f"  {item}" for item in page.left_out))
     else:
         click.echo(f"{what} is in {out} (only you can read it). It is as secret as the data.")

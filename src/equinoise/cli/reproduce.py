@@ -10,15 +10,17 @@ from typing import Any
 
 import click
 
+from equinoise.cli.options import FILE_PATH, json_option
+
 EXIT = "Exit status: 0 done, whatever was reached; 2 bad input; 130 stopped."
 
 
-@click.command(epilog=EXIT, short_help="Do the paper's experiments again, on public data.")
+@click.command("reproduce", epilog=EXIT, short_help="Do the paper's experiments again, on public data.")
 @click.argument("experiments", nargs=-1, metavar="[height|income|large-income|regression|all]...")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="A folder for the page and all behind it.")
+@click.option("--out", type=FILE_PATH, required=True, help="A folder for the page and all behind it.")
 @click.option("--quick", is_flag=True, help="A look at all of it, in about two minutes.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object on stdout and nothing else there.")
-def reproduce(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -> None:
+@json_option
+def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -> None:
     """Do the paper's experiments again on public data (extra 'experiments'): tables, pictures and a page.
 
     The whole takes about an hour on two cores. What is finished is kept in the folder: run the same command again
@@ -63,18 +65,18 @@ def watching() -> Iterator[Callable[[int, int, Any, str], None]]:
     if not is_interactive(console):
         began = time.monotonic()
 
-        def told(done: int, all_parts: int, part: Any, note: str) -> None:
+        def print_part(done: int, all_parts: int, part: Any, note: str) -> None:
             if not note:
                 console.print(f"[{time.monotonic() - began:5.0f} s] {done + 1} of {all_parts}: {part.name}")
 
-        yield told
+        yield print_part
         return
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("Reading the data", total=None)
 
-        def seen(done: int, all_parts: int, part: Any, note: str) -> None:
+        def update(done: int, all_parts: int, part: Any, note: str) -> None:
             words = f"{part.name}: {note}" if note else part.name
             bar.update(task, completed=done, total=all_parts, description=words)
 
-        yield seen
+        yield update

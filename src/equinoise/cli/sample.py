@@ -8,18 +8,16 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, json_option
-from equinoise.cli.streams import drop_stdout
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options
+from equinoise.cli.process import drop_stdout
 from equinoise.formatting import visible
 
 
-@click.command(epilog=EPILOG, short_help="Release draws from a saved mechanism.")
+@click.command("sample", epilog=EPILOG, short_help="Release draws from a saved mechanism.")
 @click.argument("file", type=FILE_PATH)
-@click.option("-n", "draws", type=int, default=1, show_default=True, help="How many draws to release.")
-@click.option("--out", type=FILE_PATH, help="A CSV file for the rows, instead of stdout.")
-@click.option("--force", is_flag=True, help="Replace --out if it exists.")
-@json_option
-def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool) -> None:
+@click.option("-n", type=int, default=1, show_default=True, help="How many draws to release.")
+@output_options("--out", help="A CSV file for the rows, instead of stdout.")
+def command(file: Path, n: int, out: Path | None, force: bool, as_json: bool) -> None:
     """Release draws from FILE, in data units. They are charged to its ledger before the first one appears.
 
     Draws come from the operating system's random source and cannot be repeated. A charge stays even if the
@@ -39,8 +37,8 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     if out is not None:
         check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
-    with terminal.draw_progress(draws, quiet=out is None and sys.stdout.isatty()) as seen:
-        values = seen(mechanism.stream(draws))
+    with terminal.draw_progress(n, quiet=out is None and sys.stdout.isatty()) as watch:
+        values = watch(mechanism.stream(n))
         if out is not None:
             lines = (text.encode() for text in terminal.csv_rows(names, values))
             write_whole(out, lines, mode=0o644, force=force)
@@ -56,7 +54,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "column": names[0] if len(names) == 1 else names,
                 "rows": rows if out is None else None,
                 "file": None if out is None else str(out),
-                "draws": draws,
+                "draws": n,
                 "spent": spent,
                 "allowed": mechanism.draws,
                 "declared_cost": mechanism.promised_cost(spent),
@@ -65,7 +63,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
             }
         )
     else:
-        terminal.show_released(mechanism, draws, spent, out)
+        terminal.show_released(mechanism, n, spent, out)
 
 
 def _write_rows(lines: Iterator[str]) -> None:

@@ -6,19 +6,17 @@ from typing import Any
 
 import click
 
-from equinoise.cli.data_options import data_options
-from equinoise.cli.mechanism_options import make_and_save, making_options
-from equinoise.cli.options import EPILOG, FILE_PATH
+from equinoise.cli.options import EPILOG, FILE_PATH, setting_options
+from equinoise.cli.save import make_and_save, saving_options
 
 
-@click.command(epilog=EPILOG, short_help="Make a differentially private mechanism from a column, without a game.")
-@making_options
-@click.option(
-    "--base", type=FILE_PATH,
-    help="A file with one number for each cell within the bounds: where people are expected.  [default: even]",
-)  # fmt: skip
-@data_options
-def synthesize(**settings: Any) -> None:
+@click.command(
+    "synthesize", epilog=EPILOG, short_help="Make a differentially private mechanism from a column, without a game."
+)
+@click.argument("data", type=FILE_PATH)
+@saving_options
+@setting_options("synthesize")
+def command(**settings: Any) -> None:
     """Weigh the cells of a column of DATA by a public rule, and save a mechanism that is differentially private for
     every dataset within the bounds.
 
@@ -30,6 +28,6 @@ def synthesize(**settings: Any) -> None:
       equinoise synthesize pay.csv --column pay --epsilon 1 --bounds pay 0 4000 --out pay.eq
       equinoise synthesize pay.csv --column pay --epsilon 1 --delta 1e-6 --draws 500 --bounds pay 0 4000 --out pay.eq
     """
-    from equinoise.verbs.synthesize import synthesize as make
+    from equinoise.verbs.synthesize import synthesize
 
-    make_and_save(make, **settings)
+    make_and_save(synthesize, **settings)

@@ -12,8 +12,9 @@ import numpy as np
 from equinoise.data.grid import Axis, Ints
 from equinoise.data.rows import Rows
 from equinoise.data.text_fields import IS_TEXT, RAW
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput
 from equinoise.formatting import format_number
+from equinoise.settings import check_settings
 
 MISSING, INFINITE, BELOW, ABOVE, TEXT = -1, -2, -3, -4, -5
 """Codes of rows that fall in no bin: what is wrong with their value."""
@@ -28,8 +29,7 @@ class Rules:
     outside: str = "refuse"
 
     def __post_init__(self) -> None:
-        check(self.missing in {"refuse", "drop"}, "missing", "'refuse' or 'drop'", self.missing)
-        check(self.outside in {"refuse", "clip"}, "outside", "'refuse' or 'clip'", self.outside)
+        check_settings({"missing": self.missing, "outside": self.outside})
 
     def refusal(self, codes: Ints) -> str | None:
         """What these rules refuse among the codes of one column, in a few words."""

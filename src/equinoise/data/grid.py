@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from equinoise.errors import BadInput, check, is_number, is_whole
+from equinoise.errors import BadInput
 from equinoise.formatting import format_number, listed, visible
-
-MOST_BINS = 10_000
+from equinoise.settings import check_settings
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,13 +51,8 @@ class Axis:
         >>> round(axis.padding, 2), axis.bins, axis.cell_of(163.0), axis.cell_of(226.0)
         (101.39, 101, 38, 62)
         """
-        check(is_whole(bins, 2, MOST_BINS), "bins", f"a whole number from 2 to {MOST_BINS}", bins)
         low, high = float(low), float(high)
-        check(
-            is_number(padding_epsilon) and 0 < padding_epsilon < math.inf,
-            "padding_epsilon", "a positive number", padding_epsilon,
-        )  # fmt: skip
-        check(is_number(percentile) and 0.5 <= percentile < 1, "percentile", "at least 0.5 and below 1", percentile)
+        check_settings({"bins": bins, "padding_epsilon": padding_epsilon, "percentile": percentile})
         padding_epsilon, percentile = float(padding_epsilon), float(percentile)
         if not (math.isfinite(low) and math.isfinite(high)):
             raise BadInput(f"The bounds of column {name!r} must be finite numbers. Got {low} and {high}.")

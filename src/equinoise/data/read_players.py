@@ -14,6 +14,7 @@ from equinoise.data.players import Players
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import Rows, open_rows
 from equinoise.errors import BadInput, check
+from equinoise.settings import check_settings
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
@@ -38,9 +39,7 @@ def read_players(
     """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
     the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
     rules, padding = Rules(missing, outside), {"padding_epsilon": padding_epsilon, "percentile": percentile}
-    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
-    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
-    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
+    check_settings({"unit": unit, "unit_rows": unit_rows})
     with engine_for(data, engine, engine_address) as reader:
         rows, grid = open_columns(data, column, bounds, bins=bins, engine=reader, unit=unit, **padding)
         check_grid(grid)

@@ -21,11 +21,11 @@ from starlette.routing import Route
 from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import MOST_BODY, NOTHING_HERE, TOO_LONG, check_file_name, refusal, refuse
-from equinoise.explore.request import SCALES
 from equinoise.explore.tabs import Message, Tabs
 from equinoise.formatting import visible
 from equinoise.present.figures import javascript
 from equinoise.present.terminal import finite
+from equinoise.settings import SCALE_SETS
 
 JAVASCRIPT = "text/javascript"
 FILE_TYPES = {"page.css": "text/css", "page.js": JAVASCRIPT, "vega.js": JAVASCRIPT, "icon.svg": "image/svg+xml"}
@@ -135,7 +135,7 @@ def _facts(counts: ColumnCounts) -> dict[str, Any]:
         "source": visible(counts.source),
         "people": counts.people,
         "bins": list(counts.bins),
-        "scales": list(SCALES),
+        "scales": list(SCALE_SETS),
         "warnings": list(counts.warnings),
     }
 

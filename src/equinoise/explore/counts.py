@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from equinoise.data import counting
 from equinoise.data.bad_values import Rules
 from equinoise.data.engines import engine_for
-from equinoise.data.grid import MOST_BINS, Axis, Grid, Ints
+from equinoise.data.grid import Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, check_players, open_columns
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
+from equinoise.settings import MOST_BINS
 
 BIN_CHOICES = (26, 51, 101, 201, 401)
 """Numbers of bins on offer for one column, where nobody names others."""

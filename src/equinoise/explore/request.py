@@ -12,33 +12,33 @@ from equinoise.explore.counts import ColumnCounts
 from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.settings import SETTINGS
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round
 from equinoise.verbs.optimize import play
 from equinoise.verbs.synthesize import check_one_column, check_promise
 
-SCALES = ("wide", "adaptive", "paper")
 PER_INSTANCE, DIFFERENTIAL_PRIVACY = PROMISES = ("per-instance", "differential-privacy")
 """What may be promised: by ``optimize``, and by ``synthesize``."""
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageRequest:
     """The settings that a page moves. Their values are checked where the command checks its own.
 
     ``columns`` are the numbers of those that take part, in the order in which they were named; None is all.
     """
 
     epsilon: float
-    bins: int = 101
-    scales: str = "wide"
+    bins: int = SETTINGS["bins"].default
+    scales: str = SETTINGS["scales"].default
     promise: str = PER_INSTANCE
-    draws: int = 1
-    delta: float = 0.0
+    draws: int = SETTINGS["draws"].default
+    delta: float = SETTINGS["delta"].default
     columns: Sequence[int] | None = None
 
     @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> Asked:
+    def from_json(cls, given: Mapping[str, Any]) -> PageRequest:
         """Settings as a page sends them; what is none of them, or of another type, is refused."""
         known = cls.__dataclass_fields__
         strange = next((name for name in given if name not in known), None)
@@ -51,22 +51,23 @@ class Asked:
         return cls(**given)
 
 
-def make(counted: ColumnCounts, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
+def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
-    check(asked.promise in PROMISES, "promise", one_of(PROMISES), asked.promise)
-    private = asked.promise == DIFFERENTIAL_PRIVACY
-    told: dict[str, Any] = {"epsilon": asked.epsilon, "draws": asked.draws, "delta": asked.delta}
-    procedure = Procedure(scales=asked.scales, **told)
-    players = counted.on(asked.bins, asked.columns)
+    check(request.promise in PROMISES, "promise", one_of(PROMISES), request.promise)
+    private = request.promise == DIFFERENTIAL_PRIVACY
+    target: dict[str, Any] = {"epsilon": request.epsilon, "draws": request.draws, "delta": request.delta}
+    procedure = Procedure(scales=request.scales, **target)
+    players = counted.on(request.bins, request.columns)
     public = counted.public.issuperset(axis.name for axis in players.grid.axes)
     if private:
-        check(asked.scales == "wide", "scales", "left out with differential privacy, which has no game", asked.scales)
-        check_promise(**told, public_bounds=public)
+        plain = request.scales == SETTINGS["scales"].default
+        check(plain, "scales", "left out with differential privacy, which has no game", request.scales)
+        check_promise(**target, public_bounds=public)
         check_one_column(players.grid)
     else:
         procedure.check_grid(players.grid)
     check_players(players, 1 if private else 2)
     counting = counting_settings(players, public_bounds=public, missing=counted.missing, outside=counted.outside)
     if private:
-        return PrivateTable.make(players.histogram, settings=counting, **told)
+        return PrivateTable.make(players.histogram, settings=counting, **target)
     return play(players, procedure, counting, progress=progress)

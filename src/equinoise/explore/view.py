@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
-from equinoise.explore.request import DIFFERENTIAL_PRIVACY, Asked
-from equinoise.formatting import at_most, format_number, quoted, visible
+from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
+from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -17,9 +17,10 @@ from equinoise.present.figures.cost import usual_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
+from equinoise.settings import command_line
 
 
-def result(mechanism: Mechanism, counts: ColumnCounts, request: Asked) -> dict[str, Any]:
+def result(mechanism: Mechanism, counts: ColumnCounts, request: PageRequest) -> dict[str, Any]:
     """What is promised, and what was reached in numbers."""
     return {"command": command(counts, request), "promise": str(mechanism.promise), "facts": facts(mechanism)}
 
@@ -84,25 +85,11 @@ def _beside_laplace(name: str, ours: float, theirs: float) -> tuple[str, str, st
     return name, f"{ours:.4g}", f"Laplace mechanism: {theirs:.4g}"
 
 
-def command(counted: ColumnCounts, asked: Asked) -> str:
-    """The command that makes the same mechanism; options that say what it takes anyway are left out."""
-    words = ["equinoise", "synthesize" if asked.promise == DIFFERENTIAL_PRIVACY else "optimize", counted.source]
-    axes = counted.chosen(asked.columns)
-    words += [word for axis in axes for word in ("--column", axis.name)]
-    for axis in axes:
-        if axis.name in counted.public:
-            words += ["--bounds", axis.name, format_number(axis.low), format_number(axis.high)]
-    plain = Asked(asked.epsilon)
-    words += ["--epsilon", format_number(asked.epsilon)]
-    words += _differing(asked, plain, ("bins", "scales", "draws", "delta"))
-    words += _differing(counted, ColumnCounts, ("missing", "outside", "engine", "engine_address"))
-    return quoted([*words, "--out", "mechanism.eq"])
-
-
-def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
-    return [
-        word
-        for name in names
-        if getattr(given, name) != getattr(usual, name)
-        for word in (f"--{name.replace('_', '-')}", str(getattr(given, name)))
-    ]
+def command(counts: ColumnCounts, request: PageRequest) -> str:
+    """The command that makes the mechanism of a request."""
+    columns = {
+        axis.name: (axis.low, axis.high) if axis.name in counts.public else None
+        for axis in counts.chosen(request.columns)
+    }
+    verb = "synthesize" if request.promise == DIFFERENTIAL_PRIVACY else "optimize"
+    return command_line(verb, counts.source, columns, {**vars(counts), **vars(request)}, "mechanism.eq")

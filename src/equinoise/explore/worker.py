@@ -20,7 +20,7 @@ from equinoise.errors import BadInput
 from equinoise.explore import view
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import refusal
-from equinoise.explore.request import Asked, make
+from equinoise.explore.request import PageRequest, make
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.report.content import private_page
 from equinoise.present.report.write import checked
@@ -100,7 +100,7 @@ class Jobs:
     def solve(self, settings: dict[str, Any], number: int) -> None:
         """Make a mechanism, and send what the page shows of it."""
         self._mechanisms.clear()
-        request = Asked.from_json(settings)
+        request = PageRequest.from_json(settings)
         self._noted = time.monotonic()
         mechanism = make(self._counts, request, self._note_round)
         self.send("result", number=number, **view.result(mechanism, self._counts, request))

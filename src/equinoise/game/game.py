@@ -24,7 +24,8 @@ from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
 from equinoise.game.row_store import MOST_WEIGHTS, RowStore, make_rows
 from equinoise.game.utility import LINEAR, TV, Closeness, closeness, feature_gain
-from equinoise.privacy.loss import LEAST_EPSILON, losses
+from equinoise.privacy.loss import losses
+from equinoise.settings import LEAST_EPSILON
 
 AT_ONCE = 2**22
 """Weights looked at together."""

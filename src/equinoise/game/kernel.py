@@ -129,15 +129,15 @@ def make_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints
     return Kernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
 
 
-def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, per_axis: bool = False) -> AxisScales:
+def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, scale_per_column: bool = False) -> AxisScales:
     """The choices on offer: one scale per axis each, in units of the padded ranges; the last is the largest.
 
     Names are those of :func:`equinoise.game.noise.scale_set`; numbers are a list, with several columns one for each, in
-    data units. The i-th smallest scale of every axis makes the i-th choice. With ``per_axis`` every combination is one:
-    then ``wide`` has as many scales an axis as keep the combinations within 64.
+    data units. The i-th smallest scale of every axis makes the i-th choice. With ``scale_per_column`` every combination
+    is one: then ``wide`` has as many scales an axis as keep the combinations within 64.
     """
     columns = [_of_axis(scales, axis, epsilon, len(grid.axes) > 1) for axis in grid.axes]
-    if per_axis:
+    if scale_per_column:
         if scales == "wide":
             many = max(m for m in range(1, WIDE_SCALES + 1) if m ** len(columns) <= MOST_SCALES)
             columns = [tuple(np.geomspace(1 / (20 * axis.bins), 3.0, many).tolist()) for axis in grid.axes]

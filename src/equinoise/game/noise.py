@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from equinoise.data.grid import Axis, Floats, Ints
 from equinoise.errors import BadInput, check, is_number
-from equinoise.formatting import one_of
 from equinoise.privacy.loss import EPSILON_CAP
 
 WEIGHT_TOTAL = 2**32
@@ -126,11 +125,6 @@ def staircase_mass(width: float, bins: int, epsilon: float) -> Floats:
     steps = np.expm1(-epsilon * whole) / math.expm1(-epsilon) * (gamma + b * (1 - gamma))
     within = steps + np.exp(-epsilon * whole) * (np.minimum(u, gamma) + b * np.maximum(u - gamma, 0))
     return np.concatenate([[2 * within[0]], np.diff(within)])
-
-
-def check_noise(noise: object) -> None:
-    """Refuse what is no family."""
-    check(isinstance(noise, str) and noise in FAMILIES, "noise", one_of(FAMILIES), noise)
 
 
 def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:

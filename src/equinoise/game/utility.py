@@ -15,9 +15,9 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Grid
 from equinoise.errors import BadInput
+from equinoise.settings import MOST_MOMENTS
 
 KL, JS, TV, LINEAR = 0, 1, 2, 3
-MOST_MOMENTS = 10
 
 
 LABELS = {"kl": "KL", "js": "Jensen-Shannon divergence", "tv": "total variation", "wasserstein": "Wasserstein distance"}

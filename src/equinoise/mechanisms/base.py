@@ -18,12 +18,13 @@ from equinoise.data.grid import Axis, Floats, Grid, Ints
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
 from equinoise.mechanisms import saved_file
-from equinoise.mechanisms.draws import MOST_DRAWS, RandomBytes
+from equinoise.mechanisms.draws import RandomBytes
 from equinoise.mechanisms.ledger import Ledger
 from equinoise.mechanisms.quantities import Quantities
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.promise import Promise
+from equinoise.settings import MOST_DRAWS
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -79,7 +80,7 @@ class Mechanism(Quantities):
             "order": document.order,
             "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
             "solver": document.solver.model_dump(),
-            "settings": document.settings.model_dump(exclude_unset=True),
+            "settings": document.settings,
             "ledger": Ledger(document.draws, saved.digest, saved.place),
         }
         return Mechanism.kinds[document.kind].from_document(document, saved.weights, shared)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
-from equinoise.data.grid import MOST_BINS, Axis
+from equinoise.data.grid import Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
-from equinoise.mechanisms.draws import MOST, MOST_DRAWS, MOST_ROWS_PER_PERSON
+from equinoise.mechanisms.draws import MOST, MOST_ROWS_PER_PERSON
+from equinoise.settings import MOST_BINS, MOST_DRAWS, SETTINGS, check_settings
 
 
 class _Strict(BaseModel):
@@ -34,31 +36,13 @@ class AxisDocument(_Strict):
         return self
 
 
-class SettingsDocument(_Strict):
-    """What was asked for: how the rows were counted, and the procedure."""
-
-    column: str | list[str] | None = None
-    per_axis: bool = False
-    public_bounds: bool
-    scales: str | list[float] | dict[str, list[float]] = "wide"
-    utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
-    missing: Literal["refuse", "drop"] = "refuse"
-    outside: Literal["refuse", "clip"] = "refuse"
-    padding_epsilon: float = 1.0
-    percentile: float = 0.9
-    own_start: bool = False
-    unit: str | None = None
-    unit_rows: Literal["all", "one"] = "all"
-    epsilon: float | None = None
-    noise: str | None = None
-    draws: int | None = None
-    delta: float = 0.0
-    renyi: float | None = None
-    solver: str | None = None
-    time_limit: float | None = None
-    generations: int | None = None
-    restarts: int | None = None
-    seed: int | None = None
+def check_saved(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings as a file tells them; unknown ones, and values that a setting cannot have, are refused."""
+    if not {"public_bounds"} <= set(settings) <= {name for name, setting in SETTINGS.items() if setting.saved}:
+        raise ValueError("settings")
+    json.dumps(settings, allow_nan=False)
+    check_settings(settings)
+    return settings
 
 
 class SolverDocument(_Strict):
@@ -96,18 +80,17 @@ class Document(_Strict):
     delta: float = Field(0.0, ge=0, lt=1)
     order: float | None = Field(None, gt=1)
     budget: BudgetDocument | None = None
-    settings: SettingsDocument
+    settings: Annotated[dict[str, Any], AfterValidator(check_saved)]
 
     def check_settings(self, **own: Any) -> bool:
         """Whether what was asked for, as far as it is told, is what the mechanism is; ``own`` is of one promise."""
-        asked, names = self.settings, [axis.name for axis in self.axes]
+        names = [axis.name for axis in self.axes]
         total = self if self.budget is None else self.budget
         own |= {
-            "epsilon": total.epsilon, "draws": self.draws, "delta": total.delta, "renyi": self.order,
+            "epsilon": total.epsilon, "draws": self.draws, "delta": total.delta, "order": self.order,
             "column": names[0] if len(names) == 1 else names,
         }  # fmt: skip
-        told = all(getattr(asked, name) == value for name, value in own.items() if name in asked.model_fields_set)
-        return told and (asked.unit is not None or asked.unit_rows == "all")
+        return all(self.settings[name] == value for name, value in own.items() if name in self.settings)
 
 
 class PerInstanceDocument(Document):
@@ -154,7 +137,7 @@ class PerInstanceDocument(Document):
             groups == sorted(set(groups))
             and all(each and each == sorted(set(each)) and each[-1] < cells for each in here)
             and all(times > 0 for bag in self.bags for _, times in bag)
-            and (max(sizes) == 1 or (self.settings.unit is not None and self.settings.unit_rows == "all"))
+            and (max(sizes) == 1 or (self.settings.get("unit") is not None and self.settings.get("unit_rows") != "one"))
             and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
             and max(sizes) <= MOST_ROWS_PER_PERSON
         )
@@ -203,10 +186,10 @@ class PrivateTableDocument(Document):
         cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
         base = self.counts if self.base is None else self.base
         lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
-        if lengths != {cells} or sum(self.counts) < 1 or not self.settings.public_bounds:
+        if lengths != {cells} or sum(self.counts) < 1 or not self.settings["public_bounds"]:
             raise ValueError("cells")
         plain = self.delta == 0 and self.order is None
-        rows = self.settings.unit is None or self.settings.unit_rows == "one"
+        rows = self.settings.get("unit") is None or self.settings.get("unit_rows") == "one"
         if not (plain and rows and self.check_settings()):
             raise ValueError("settings")
         return self

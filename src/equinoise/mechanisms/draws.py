@@ -6,26 +6,18 @@ import os
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate
-from typing import Any
 
 import numpy as np
 
 from equinoise.data.grid import Ints
-from equinoise.errors import check, is_whole
 
 RandomBytes = Callable[[int], bytes]
 """Gives n random bytes. Releases use the operating system's; tests inject their own."""
 
 MOST = 2**62
-MOST_DRAWS = 10**9
 MOST_ROWS_PER_PERSON = 2**30
 """Of one person."""
 _CHUNK = 1 << 18
-
-
-def check_draws(draws: Any) -> None:
-    """Refuse what is no number of draws."""
-    check(is_whole(draws, 1, MOST_DRAWS), "draws", f"a whole number from 1 to {MOST_DRAWS}", draws)
 
 
 def uniform(limit: int, size: int, source: RandomBytes = os.urandom) -> Ints:

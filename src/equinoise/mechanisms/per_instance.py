@@ -13,11 +13,11 @@ from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel
-from equinoise.mechanisms.draws import check_draws
 from equinoise.mechanisms.profile_weights import ProfileWeights
 from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Accountant, Budget
 from equinoise.privacy.promise import PER_INSTANCE, Neighbours
+from equinoise.settings import check_setting
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.solution import Solution
 
@@ -50,7 +50,7 @@ class PerInstance(ProfileWeights):
         settings: dict[str, Any] | None = None,
     ) -> Self:
         """Freeze a solution, if the certificate holds for it and its draws are within the budget."""
-        check_draws(draws)
+        check_setting("draws", draws)
         made = cls.unchecked(solution, draws=int(draws), budget=budget, settings=settings)
         made._require_certificate()
         return made

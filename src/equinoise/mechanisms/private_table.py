@@ -14,12 +14,13 @@ from equinoise.data.players import Players
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.draws import RandomBytes, check_draws, draw_weighted
+from equinoise.mechanisms.draws import RandomBytes, draw_weighted
 from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.monotone_certificate import certify_bounded_range, certify_monotone
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
+from equinoise.settings import check_setting
 from equinoise.statistics.baselines import cells_within
 from equinoise.synthesis.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
@@ -65,7 +66,7 @@ class PrivateTable(Mechanism):
         With a ``delta`` and several draws, epsilon is for all of them together. ``settings`` say how people were
         counted; what is promised is added.
         """
-        check_draws(draws)
+        check_setting("draws", draws)
         budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
         each = float(epsilon) if budget is None else bounded_range_epsilon(budget, draws)
         if budget is not None and each < LEAST_EPSILON:

@@ -16,10 +16,10 @@ from equinoise.display import NotebookDisplay
 from equinoise.errors import check, is_number, is_whole
 from equinoise.game.game import Game
 from equinoise.game.kernel import AxisScales
-from equinoise.mechanisms.draws import MOST_DRAWS
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.loss import QUANTILES, quantiles
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
+from equinoise.settings import MOST_DRAWS
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import distances, metrics
 

@@ -10,18 +10,11 @@ MARGIN = 2.0**-40
 """How much stricter than needed the game's floating-point condition is, so that rounding in the solver can
 never let through what the exact certificate would refuse."""
 
-LEAST_EPSILON = 1e-9
-"""Below this the margin would be larger than what is asked."""
-
 EPSILON_CAP = 64.0
 """A loss within 64 is within any larger epsilon; e^64 keeps every number in range."""
 
 
 PURE, APPROXIMATE, RENYI = 0, 1, 2
-LEAST_DELTA = 1e-9
-LEAST_RENYI = 1e-6
-MOST_ORDER = 10_000.0
-"""Smaller targets than these would drown in the game's floating point."""
 
 
 def losses(rows: Floats, sums: Floats, people: int, sizes: Ints | None = None) -> Floats:

@@ -30,7 +30,7 @@ def supports(request: Request) -> str | None:
     """Why scales cannot adapt to what is asked; None if they can."""
     if request.own_start:
         return "Adaptive scales are others than those a start of one's own is for. Leave out one of the two."
-    if request.per_axis:
+    if request.scale_per_column:
         return "Adaptive scales are for all columns together: those of each column alone would be too many."
     return None
 

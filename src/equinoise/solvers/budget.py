@@ -12,9 +12,8 @@ from equinoise.data.grid import Ints
 from equinoise.errors import PromiseNotMet
 from equinoise.formatting import at_most
 from equinoise.game.game import Game
-from equinoise.mechanisms.draws import MOST_DRAWS
 from equinoise.privacy.accounting import Accountant, Budget
-from equinoise.privacy.loss import LEAST_EPSILON
+from equinoise.settings import LEAST_EPSILON, MOST_DRAWS
 from equinoise.solvers.solution import Solution
 
 STEPS = 10

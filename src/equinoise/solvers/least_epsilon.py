@@ -11,7 +11,8 @@ import numpy as np
 
 from equinoise.formatting import at_most
 from equinoise.game.game import Game
-from equinoise.privacy.loss import EPSILON_CAP, LEAST_EPSILON, MARGIN
+from equinoise.privacy.loss import EPSILON_CAP, MARGIN
+from equinoise.settings import LEAST_EPSILON
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.optimal.search import Search
 from equinoise.solvers.solution import Round, Solution

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import math
-import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
-from importlib import import_module
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from equinoise.choices import SOLVERS, load
 from equinoise.data.grid import Grid, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, WeakPromiseWarning, check, is_number, is_whole
-from equinoise.formatting import at_most, one_of
+from equinoise.errors import BadInput, WeakPromiseWarning, check
+from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import AnyScales, AxisScales, check_size, check_work, make_kernel, offered_scales
-from equinoise.game.noise import check_noise
-from equinoise.game.utility import closeness
-from equinoise.mechanisms.draws import check_draws
 from equinoise.privacy.accounting import Budget
-from equinoise.privacy.loss import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
+from equinoise.settings import SETTINGS, check_settings
 from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
 from equinoise.solvers.adaptive import supports as adaptive_supports
-from equinoise.solvers.best_response import RESTARTS, best_response, check_restarts, check_seed
+from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.best_response.starts import RUNS
 from equinoise.solvers.budget import improved_within_budget, within_budget
 from equinoise.solvers.solution import Request, Round, Solution
-
-SOLVERS = ("best-response", "genetic", "optimal")
 
 
 @dataclass(frozen=True)
@@ -48,38 +43,16 @@ class Procedure:
     utility: str = "kl"
     draws: int = 1
     delta: float = 0.0
-    renyi: float | None = None
+    order: float | None = None
     solver: str = "best-response"
     time_limit: float | None = None
     generations: int | None = None
     restarts: int | None = None
     seed: int = 0
-    per_axis: bool = False
+    scale_per_column: bool = False
 
     def __post_init__(self) -> None:
-        check_epsilon(self.epsilon)
-        check_draws(self.draws)
-        check_delta(self.delta)
-        if self.renyi is not None:
-            possible = is_number(self.renyi) and 1 < self.renyi <= MOST_ORDER
-            check(possible, "renyi", f"an order above 1, at most {MOST_ORDER:g}", self.renyi)
-            check(self.delta == 0, "delta", "left out with a Renyi order", self.delta)
-            enough = self.epsilon >= LEAST_RENYI
-            check(enough, "epsilon", f"at least {LEAST_RENYI:g} with a Renyi order", self.epsilon)
-        check(self.solver in SOLVERS, "solver", one_of(SOLVERS), self.solver)
-        limit, generations = self.time_limit, self.generations
-        if limit is not None:
-            check(self.solver == "optimal", "time_limit", "left out unless the solver is 'optimal'", limit)
-            check_time_limit(limit)
-        if generations is not None:
-            check(self.solver == "genetic", "generations", "left out unless the solver is 'genetic'", generations)
-            check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
-        if self.restarts is not None:
-            check(self.solver != "genetic", "restarts", "left out with the genetic solver", self.restarts)
-            check_restarts(self.restarts)
-        check_seed(self.seed)
-        check_noise(self.noise)
-        closeness(self.utility, Grid(()))
+        check_settings(vars(self))
 
     @property
     def budget(self) -> Budget | None:
@@ -89,10 +62,10 @@ class Procedure:
 
     def request(self, columns: int = 1, *, several_rows: bool = False, own_start: bool = False) -> Request:
         """What is asked of the solver, in public settings alone."""
-        condition = "renyi" if self.renyi is not None else "delta" if self.delta > 0 and self.draws == 1 else "pure"
+        condition = "renyi" if self.order is not None else "delta" if self.delta > 0 and self.draws == 1 else "pure"
         return Request(
             columns, several_rows, condition, self.utility.partition(":")[0], self.budget is not None,
-            self.scales == "adaptive", self.per_axis, own_start,
+            self.scales == "adaptive", self.scale_per_column, own_start,
         )  # fmt: skip
 
     def check_request(self, request: Request) -> None:
@@ -104,7 +77,9 @@ class Procedure:
     def check_grid(self, grid: Grid) -> None:
         """Refuse settings that do not go with a grid, before anything is counted."""
         several = len(grid.axes) > 1
-        check(several or not self.per_axis, "per_axis", "left out with one column", self.per_axis)
+        check(
+            several or not self.scale_per_column, "scale_per_column", "left out with one column", self.scale_per_column
+        )
         self.check_request(self.request(len(grid.axes)))
         offered = self.offered(grid)
         if several:
@@ -113,7 +88,7 @@ class Procedure:
 
     def offered(self, grid: Grid) -> AxisScales:
         """The scales on offer: one per axis for each choice, in units of the padded ranges."""
-        return offered_scales(self.scales, grid, self.epsilon, per_axis=self.per_axis)
+        return offered_scales(self.scales, grid, self.epsilon, scale_per_column=self.scale_per_column)
 
     def game(self, players: Players) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
@@ -122,7 +97,7 @@ class Procedure:
         return Game(
             players, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,
-            order=None if self.renyi is None else float(self.renyi),
+            order=None if self.order is None else float(self.order),
         )  # fmt: skip
 
     def solve(
@@ -139,7 +114,7 @@ class Procedure:
         """
         chosen: dict[str, Any] = {
             "scales": self.scales, "restarts": self.restarts, "seed": self.seed, "start": start, "progress": progress,
-            "per_axis": self.per_axis,
+            "scale_per_column": self.scale_per_column,
         }  # fmt: skip
         limit = math.inf if untimed else self.time_limit
         solve = make_solver(
@@ -160,27 +135,9 @@ class Procedure:
             listed = {name: [float(scale) for scale in scales] for name, scales in self.scales.items()}
         elif not isinstance(self.scales, str):
             listed = [float(scale) for scale in self.scales]
-        found = {name: value.item() if isinstance(value, np.generic) else value for name, value in asdict(self).items()}
-        floats = ("epsilon", "delta", "renyi", "time_limit")
-        return {**found, "scales": listed, **{name: _float(found[name]) for name in floats}}
-
-
-def _float(value: Any) -> float | None:
-    return None if value is None else float(value)
-
-
-def check_epsilon(epsilon: Any) -> None:
-    """Refuse what is no epsilon."""
-    check(
-        is_number(epsilon) and LEAST_EPSILON <= epsilon <= sys.float_info.max,
-        "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon,
-    )  # fmt: skip
-
-
-def check_delta(delta: Any) -> None:
-    """Refuse what is no delta."""
-    check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
-    check(delta == 0 or delta >= LEAST_DELTA, "delta", f"0 or at least {LEAST_DELTA:g}", delta)
+        found = {name: value.item() if isinstance(value, np.generic) else value for name, value in vars(self).items()}
+        floats = [name for name in found if SETTINGS[name].kind is float and found[name] is not None]
+        return {**found, "scales": listed, **{name: float(found[name]) for name in floats}}
 
 
 def warn_of_delta(delta: float, people: int) -> None:
@@ -194,15 +151,9 @@ def warn_of_delta(delta: float, people: int) -> None:
         )
 
 
-def check_time_limit(limit: Any) -> None:
-    """Refuse what is no time."""
-    check(is_number(limit) and 0 < limit < math.inf, "time_limit", "a positive number of seconds", limit)
-
-
 def supports(solver: str, request: Request) -> str | None:
     """Why a solver cannot do what is asked; None if it can."""
-    home = import_module(f"equinoise.solvers.{solver.replace('-', '_')}")
-    reason: str | None = home.supports(request)
+    reason: str | None = load(SOLVERS, solver).supports(request)
     return reason or (adaptive_supports(request) if request.adaptive else None)
 
 
@@ -210,7 +161,7 @@ def make_solver(
     name: str,
     *,
     scales: AnyScales = "wide",
-    per_axis: bool = False,
+    scale_per_column: bool = False,
     restarts: int | None = None,
     seed: int = 0,
     start: Ints | None = None,
@@ -223,50 +174,44 @@ def make_solver(
 
     A time limit counts from now and is for all of it. Best response begins at ``start`` alone, the others there too.
     """
-    many = RESTARTS if restarts is None else restarts
-    again = scales == "adaptive"
-    solve: Callable[[Game, Ints | None], Solution]
+    shared: dict[str, Any] = {"seed": seed, "progress": progress}
+    several = {"restarts": RESTARTS if restarts is None else restarts, **shared}
+    solve: Callable[..., Solution]
     if name == "optimal":
-        from equinoise.solvers.optimal import TIME_LIMIT, optimal
-
-        limit = TIME_LIMIT if time_limit is None else time_limit
-        deadline = time.perf_counter() + limit
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            left = max(deadline - time.perf_counter(), 0.1)
-            found = optimal(
-                game, time_limit=left / 2 if again else left, restarts=many, seed=seed, known=known,
-                keep_when_stopped=keep_when_stopped, progress=progress,
-            )  # fmt: skip
-            return replace(
-                found, settings={**found.settings, "time_limit": None if math.isinf(limit) else float(limit)}
-            )
-
+        solve = _timed(time_limit, over_and_over=scales == "adaptive", keep_when_stopped=keep_when_stopped, **several)
     elif name == "genetic":
         from equinoise.solvers.genetic import GENERATIONS, genetic
 
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return genetic(game, generations=generations or GENERATIONS, seed=seed, known=known, progress=progress)
-
+        solve = partial(genetic, generations=generations or GENERATIONS, **shared)
     else:
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return best_response(game, restarts=many, seed=seed, start=start, known=known, progress=progress)
+        solve = partial(best_response, start=start, **several)
 
     def solve_again(game: Game) -> Solution:
         began = time.perf_counter()
-        found = adaptive(game, solve)
+        found = adaptive(game, lambda finer, known: solve(finer, known=known))
         return replace(found, seconds=time.perf_counter() - began)
 
     def solve_each_axis(game: Game) -> Solution:  # too many choices to be begun from many sides
-        shared = best_response(shared_scales(game), restarts=many, seed=seed, progress=progress)
-        known = carried_over(shared, game)
-        if name == "best-response":
-            return best_response(game, seed=seed, start=known, progress=progress)
-        return solve(game, known)
+        known = carried_over(best_response(shared_scales(game), **several), game)
+        return best_response(game, start=known, **shared) if name == "best-response" else solve(game, known=known)
 
-    if per_axis and start is None:
+    if scale_per_column and start is None:
         return solve_each_axis
-    if again:
+    if scales == "adaptive":
         return solve_again
-    return lambda game: solve(game, None if name == "best-response" else start)
+    return partial(solve, known=None if name == "best-response" else start)
+
+
+def _timed(time_limit: float | None, *, over_and_over: bool, **settings: Any) -> Callable[..., Solution]:
+    """The optimal solver, with so many seconds from now on for all that it is asked; half of the rest each time."""
+    from equinoise.solvers.optimal import TIME_LIMIT, optimal
+
+    limit = TIME_LIMIT if time_limit is None else float(time_limit)
+    deadline = time.perf_counter() + limit
+
+    def solve(game: Game, known: Ints | None = None) -> Solution:
+        rest = max(deadline - time.perf_counter(), 0.1)
+        found = optimal(game, time_limit=rest / 2 if over_and_over else rest, known=known, **settings)
+        return replace(found, settings={**found.settings, "time_limit": None if math.isinf(limit) else limit})
+
+    return solve

@@ -28,7 +28,7 @@ class Request:
     utility: str = "kl"
     budget: bool = False
     adaptive: bool = False
-    per_axis: bool = False
+    scale_per_column: bool = False
     own_start: bool = False
 
 

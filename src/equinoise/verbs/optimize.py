@@ -27,11 +27,11 @@ def optimize(
     bins: int = 101,
     noise: str = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
-    per_axis: bool = False,
+    scale_per_column: bool = False,
     utility: str = "kl",
     draws: int = 1,
     delta: float = 0.0,
-    renyi: float | None = None,
+    order: float | None = None,
     solver: str = "best-response",
     time_limit: float | None = None,
     generations: int | None = None,
@@ -53,18 +53,14 @@ def optimize(
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
 
-    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
-    ``engine`` reads the files: ``polars``, ``duckdb``, ``dask`` or ``spark``, the last two also at the
-    ``engine_address`` of a running scheduler or master. ``bounds`` are public limits of the column (with several, a
-    dict of them); left out, they are read off the data, with a warning. With several
-    columns a person's scale applies to all of them, or with ``per_axis`` to each its own. ``draws`` is how many draws
-    the mechanism may ever release. ``noise`` is a family (``laplace``,
-    ``gaussian``, ``geometric``, ``staircase`` or ``uniform-mixture``), ``scales`` is ``wide``, ``adaptive`` (new ones
-    next to those in use, while that pays), ``paper`` or a list in data units. ``utility`` says what closeness is:
-    ``kl``, ``js``, ``tv``, ``wasserstein`` or ``moments:N``. ``solver`` is ``best-response`` (the best of so many
-    ``restarts``, 8), ``genetic`` (with a number of ``generations``, 270) or ``optimal`` (with a ``time_limit`` in
-    seconds, 60). ``start`` is a profile to start from: best response starts there alone, the other solvers there too.
-    ``progress`` is told of every round; True shows where the solver is, in a notebook or on a terminal.
+    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe; an
+    ``engine`` reads the files. ``bounds`` are public limits of the column (with several, a dict of them); left out,
+    they are read off the data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``scales``
+    may also be a list in data units. With several columns a person's scale applies to all of them, or with
+    ``scale_per_column`` to each its own. With an ``order``, epsilon bounds the Renyi divergence of that order.
+    ``start`` is a profile to start from: best response starts there alone, the other solvers there too. ``progress``
+    is told of every round; True shows where the solver is, in a notebook or on a terminal. The table
+    :data:`equinoise.settings.SETTINGS` has what every setting may be.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -74,8 +70,8 @@ def optimize(
     """
     assert not isinstance(progress, bool)  # watched
     procedure = Procedure(
-        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, renyi=renyi, solver=solver,
-        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
+        epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, order=order, solver=solver,
+        time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
     players, counting = read_players(

@@ -9,9 +9,9 @@ from equinoise.data.grid import Grid
 from equinoise.data.read_players import Bounds, read_players
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.draws import check_draws
 from equinoise.mechanisms.private_table import PrivateTable
-from equinoise.solvers.procedure import check_delta, check_epsilon, warn_of_delta
+from equinoise.settings import check_settings
+from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.progress import watched
 
@@ -65,9 +65,7 @@ def synthesize(
 
 def check_promise(epsilon: Any, draws: Any, delta: Any, *, public_bounds: bool) -> None:
     """Refuse what cannot be promised, before any data is read."""
-    check_epsilon(epsilon)
-    check_draws(draws)
-    check_delta(delta)
+    check_settings({"epsilon": epsilon, "draws": draws, "delta": delta})
     if not public_bounds:
         raise BadInput(
             "Differential privacy needs --bounds (in Python, bounds=): bounds read off the data depend on one person."

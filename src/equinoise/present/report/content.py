@@ -15,8 +15,9 @@ from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest
 from equinoise.present.report.left_out import WHY, left_out
 from equinoise.present.report.page import Page, Section, Table, Text, figure_tables, said
-from equinoise.present.report.settings import asked, cannot_say, command, versions
+from equinoise.present.report.settings import command, command_gaps, settings_rows
 from equinoise.present.wording import METRIC_NAMES, certified, solved
+from equinoise.versions import versions
 
 SHORT = {
     "distribution": "distribution",
@@ -125,9 +126,10 @@ def _metrics(mechanism: Mechanism) -> Section:
 
 def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """What was asked for, not what came of it: alike on both pages."""
+    rows, packages = settings_rows(mechanism, public=public), list(versions().items())
     tables = [
-        Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
-        Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),
+        Table("What was asked for", ("setting", "value"), rows, named=True, kind="words"),
+        Table("Versions, when this page was made", ("package", "version"), packages, named=True, kind="words"),
     ]
     texts = [
         Text(
@@ -137,5 +139,5 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     ]
     if mechanism.noise:
         texts.append(Text("Noise needs room, the padding around the bounds: some draws may fall outside the bounds."))
-    texts += [Text(words) for words in cannot_say(mechanism)]
+    texts += [Text(words) for words in command_gaps(mechanism)]
     return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))

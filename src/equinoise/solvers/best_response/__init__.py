@@ -11,9 +11,9 @@ from itertools import chain
 import numpy as np
 
 from equinoise.data.grid import Ints
-from equinoise.errors import check, is_whole
 from equinoise.game.game import Game
 from equinoise.game.row_store import ProductRows
+from equinoise.settings import check_settings
 from equinoise.solvers.best_response.dynamics import compile_loops, rounds
 from equinoise.solvers.best_response.starts import most_runs, starts
 from equinoise.solvers.solution import Request, Round, Solution
@@ -23,16 +23,6 @@ __all__ = ["RESTARTS", "best_response", "most_runs", "rounds", "run_to_end", "st
 RESTARTS = 8
 STUCK = 2
 """Rounds in turn that protect nobody more, after which a run is given up if another has protected more people."""
-
-
-def check_restarts(restarts: object) -> None:
-    """Refuse what is no number of restarts."""
-    check(is_whole(restarts, 1, 10**6), "restarts", "a whole number from 1 to 1000000", restarts)
-
-
-def check_seed(seed: object) -> None:
-    """Refuse what is no seed."""
-    check(is_whole(seed, 0, 2**64), "seed", "a whole number from 0 to 2^64", seed)
 
 
 def supports(request: Request) -> str | None:
@@ -76,8 +66,7 @@ def best_response(
     round. For a utility other than KL one more run starts from KL's best end: the other curves are flat or kinked
     where KL leads on, and nobody alone gets across.
     """
-    check_restarts(restarts)
-    check_seed(seed)
+    check_settings({"restarts": restarts, "seed": seed})
     compile_loops()
 
     began = time.perf_counter()

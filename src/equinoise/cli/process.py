@@ -1,17 +1,21 @@
-"""The ends of a process: a stdout that nobody reads, a stderr that is full or closed, libraries that print there."""
+"""The process of a command: a stdout that nobody reads, a stderr that is full or closed, libraries that print there."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib import import_module
 from typing import Any
 
-from equinoise.errors import BadInput, panicked
+import click
+
+from equinoise.errors import BadInput, EquinoiseWarning, panicked
+from equinoise.formatting import visible
 
 STDERR = 2
 MOST_HELD = 2**16
@@ -26,7 +30,7 @@ def drop_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-class Forgiving(io.TextIOWrapper):
+class ForgivingStderr(io.TextIOWrapper):
     """A stderr that cannot be written (a full disk, nobody there) goes to nowhere: it has no say in how work ends."""
 
     def write(self, text: str) -> int:
@@ -43,17 +47,17 @@ class Forgiving(io.TextIOWrapper):
             super().flush()
 
 
-def forgiving_stderr() -> None:
+def forgive_stderr() -> None:
     """Make stderr such a one. Where there is none, its number must not go to the next file that is opened."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115
     elif (old := sys.__stderr__) is sys.stderr and old is not None:
-        sys.stderr = Forgiving(
+        sys.stderr = ForgivingStderr(
             old.buffer, encoding=old.encoding, errors="backslashreplace", line_buffering=True, write_through=True
         )
 
 
-def libraries_loaded(command: Callable[..., Any] | None) -> Callable[..., Any]:
+def load_libraries_first(command: Callable[..., Any] | None) -> Callable[..., Any]:
     """A command that first loads the library that starts threads when it is loaded, and gives up if it cannot.
 
     Rust prints why, and where in its source, before anyone can stop it. One sentence is said of it instead.
@@ -64,7 +68,7 @@ def libraries_loaded(command: Callable[..., Any] | None) -> Callable[..., Any]:
     def run(*args: Any, **settings: Any) -> Any:
         check_space()
         if "polars" not in sys.modules:
-            with held_back():
+            with hold_stderr():
                 import_module("polars")
         return command(*args, **settings)
 
@@ -86,24 +90,36 @@ def check_space() -> None:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def hold_stderr() -> Iterator[None]:
     """Keep what libraries print on stderr by themselves; it is printed after all unless one of them has given up."""
     try:
-        kept, real = os.memfd_create("stderr"), os.dup(STDERR)
+        buffer, real = os.memfd_create("stderr"), os.dup(STDERR)
     except (AttributeError, OSError):  # not on this system, or not now
         yield
         return
-    os.dup2(kept, STDERR)
-    said = True
+    os.dup2(buffer, STDERR)
+    print_it = True
     try:
         yield
     except BaseException as error:
-        said = not panicked(error)
+        print_it = not panicked(error)
         raise
     finally:
         os.dup2(real, STDERR)
-        if said:
+        if print_it:
             with suppress(OSError):
-                os.write(STDERR, os.pread(kept, MOST_HELD, 0))
+                os.write(STDERR, os.pread(buffer, MOST_HELD, 0))
         os.close(real)
-        os.close(kept)
+        os.close(buffer)
+
+
+@contextmanager
+def print_warnings() -> Iterator[list[str]]:
+    """Warnings about what is promised: on stderr when the work is done, and listed for the JSON."""
+    found: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", EquinoiseWarning)
+        yield found
+    found.extend(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
+    for warning in found:
+        click.echo(f"Warning: {visible(warning)}", err=True)

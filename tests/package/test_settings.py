@@ -1,0 +1,160 @@
+"""The table of settings: what is made from it agrees with it, and with the code that takes the settings."""
+
+import dataclasses
+import inspect
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import equinoise
+from docs_build import settings as page
+from equinoise.analysis.compare import compare
+from equinoise.choices import COMMANDS, SOLVERS, load
+from equinoise.cli.main import all_commands
+from equinoise.errors import BadInput
+from equinoise.mechanisms.document import check_saved
+from equinoise.settings import SETTINGS, check_setting, check_settings, command_line, option_of
+from equinoise.solvers.best_response import RESTARTS
+from equinoise.solvers.genetic import GENERATIONS
+from equinoise.solvers.optimal import TIME_LIMIT
+from equinoise.solvers.procedure import Procedure
+
+VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "compare": compare}
+NO_SETTINGS = {"data", "start", "progress", "genetic"}
+OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins")}
+"""Settings that a command has otherwise than the table."""
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_takes_the_settings_of_the_table_with_its_defaults(verb):
+    parameters = inspect.signature(VERBS[verb]).parameters
+    taken = {name for name, setting in SETTINGS.items() if verb in setting.commands}
+    names = {"epsilon" if name == "epsilons" else name for name in parameters if name not in NO_SETTINGS}
+    assert names == taken
+    for name in taken - {"epsilon"}:
+        if (verb, name) not in OTHERWISE:
+            assert parameters[name].default == SETTINGS[name].default, name
+
+
+def test_a_procedure_has_settings_alone_with_the_same_defaults():
+    for field in dataclasses.fields(Procedure):
+        required = field.default is dataclasses.MISSING
+        assert (None if required else field.default) == SETTINGS[field.name].default, field.name
+
+
+def test_what_solvers_take_where_nothing_is_given_is_told():
+    told = [float(SETTINGS[name].usual) for name in ("restarts", "generations", "time_limit")]
+    assert told == [RESTARTS, GENERATIONS, TIME_LIMIT]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_takes_the_options_of_the_table(name):
+    options = {option.opts[0]: option for option in all_commands()[name].params}
+    for setting, told in SETTINGS.items():
+        if name not in told.commands:
+            assert option_of(setting) not in options or (name, setting) in {("cost", "draws"), ("cost", "delta")}
+        elif (name, setting) not in OTHERWISE:
+            option = options[option_of(setting)]
+            assert option.name == setting
+            assert option.help.startswith(told.help)
+            assert option.required == told.required
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+def test_defaults_and_names_that_are_offered_are_accepted(name):
+    setting = SETTINGS[name]
+    offered = [value for value in setting.offers if not value.endswith(":")]
+    for value in [*offered, *([] if setting.default is None else [setting.default])]:
+        check_setting(name, value)
+    if setting.checks:
+        with pytest.raises(BadInput, match=f"The '{name}' parameter must be "):
+            check_setting(name, object())
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({"epsilon": 0}, "The 'epsilon' parameter must be a finite number of at least 1e-09. Got 0 instead."),
+        ({"epsilon": None}, "The 'epsilon' parameter must be a finite number of at least 1e-09. Got None instead."),
+        ({"delta": 1e-10}, "The 'delta' parameter must be 0 or at least 1e-09. Got 1e-10 instead."),
+        ({"delta": None}, "The 'delta' parameter must be a number from 0 to below 1. Got None instead."),
+        ({"draws": True}, "The 'draws' parameter must be a whole number from 1 to 1000000000. Got True instead."),
+        ({"order": 2, "delta": 0.1}, "The 'delta' parameter must be left out with a Renyi order. Got 0.1 instead."),
+        (
+            {"order": 2, "epsilon": 1e-7},
+            "The 'epsilon' parameter must be at least 1e-06 with a Renyi order. Got 1e-07 instead.",
+        ),
+        (
+            {"time_limit": 3, "solver": "genetic"},
+            "The 'time_limit' parameter must be left out unless the solver is 'optimal'. Got 3 instead.",
+        ),
+        (
+            {"generations": 3},
+            "The 'generations' parameter must be left out unless the solver is 'genetic'. Got 3 instead.",
+        ),
+        (
+            {"restarts": 3, "solver": "genetic"},
+            "The 'restarts' parameter must be left out with the genetic solver. Got 3 instead.",
+        ),
+        ({"unit_rows": "one"}, "The 'unit_rows' parameter must be left out without a unit. Got 'one' instead."),
+        (
+            {"utility": "moments:11"},
+            "The 'utility' parameter must be 'kl', 'js', 'tv', 'wasserstein' or 'moments:N' with N from 1 to 10. "
+            "Got 'moments:11' instead.",
+        ),
+        ({"seed": -1}, "The 'seed' parameter must be a whole number from 0 to 2^64. Got -1 instead."),
+    ],
+    ids=str,
+)
+def test_a_value_that_cannot_be_is_refused_in_the_one_wording(values, sentence):
+    with pytest.raises(BadInput) as refusal:
+        check_settings(values)
+    assert str(refusal.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {},
+        {"public_bounds": 1},
+        {"public_bounds": True, "renyi": 2.0},
+        {"public_bounds": True, "engine": "polars"},
+        {"public_bounds": True, "scales": [float("nan")]},
+        {"public_bounds": True, "scales": {"a": [True]}},
+        {"public_bounds": True, "column": [1]},
+        {"public_bounds": True, "percentile": 2},
+    ],
+    ids=str,
+)
+def test_a_file_may_tell_saved_settings_alone_with_values_that_can_be(values):
+    with pytest.raises(ValueError, match=r"settings|must be|compliant"):
+        check_saved(values)
+    told = {"public_bounds": True, "column": ["a", "b"], "scales": {"a": [1.0], "b": [2.0]}, "order": None}
+    assert check_saved(told) is told
+
+
+def test_a_command_leaves_out_defaults_and_what_its_verb_does_not_take():
+    values = {"epsilon": 1.0, "draws": 1, "scales": [1.5, 20.0], "scale_per_column": True, "base": "BASE", "unit": None}
+    found = command_line("optimize", "my data", {"a": (0.0, 1.5), "b c": None}, values, "x.eq")
+    assert found == (
+        "equinoise optimize 'my data' --column a --column 'b c' --bounds a 0 1.5 --epsilon 1 --scales 1.5,20 "
+        "--scale-per-column --out x.eq"
+    )
+    assert "--base BASE" in command_line("synthesize", "d", {"a": None}, values, "x.eq")
+
+
+def test_the_page_is_what_the_table_says():
+    assert Path("docs/settings.md").read_text() == page.page()
+
+
+def test_every_setting_of_a_solver_is_of_a_solver_that_there_is():
+    assert all(solver in SOLVERS for setting in SETTINGS.values() for solver in setting.solvers)
+    assert all(load(SOLVERS, solver).supports for solver in SOLVERS)
+
+
+def test_the_table_loads_nothing_heavy():
+    code = "import sys, equinoise.settings; print([m for m in ('numpy', 'click', 'pydantic') if m in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "[]\n"
