@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from equinoise.choices import NOISES
 from equinoise.data.grid import Axis
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
-from equinoise.game.noise import FAMILIES, WEIGHT_TOTAL, axis_weights, noise_mass, round_rows, scale_set
+from equinoise.game.noise import WEIGHT_TOTAL, axis_weights, noise_mass, round_rows, scale_set
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from tests.helpers.games import bag_game, bare_grid, height_game, joint_game, of_column, people_in
@@ -18,7 +19,7 @@ from tests.helpers.games import bag_game, bare_grid, height_game, joint_game, of
 scales = st.one_of(st.floats(1e-6, 1e6), st.sampled_from([1e-290, 1e290, math.inf]))
 
 
-families = pytest.mark.parametrize("noise", FAMILIES)
+families = pytest.mark.parametrize("noise", NOISES)
 
 
 @families

@@ -10,7 +10,8 @@ from scipy import integrate
 
 from equinoise.analysis.methods import LOCAL_ROWS
 from equinoise.data.grid import Axis
-from equinoise.game.noise import noise_mass, staircase_survival
+from equinoise.game.noise import noise_mass
+from equinoise.game.noises.staircase import staircase_survival
 from equinoise.privacy.certificate import exp_lower_bound
 from equinoise.statistics import baselines, metrics
 from equinoise.statistics.baselines import laplace_output, local_epsilon

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.choices import NOISES
 from equinoise.data.grid import Axis
 from equinoise.experiments import paper
 from equinoise.experiments.data import Dataset
 from equinoise.experiments.games import row_spreads
 from equinoise.experiments.tables import MARK, OURS, Row
-from equinoise.game.noise import FAMILIES, PAPER_MULTIPLIERS, noise_mass, scale_set
+from equinoise.game.noise import PAPER_MULTIPLIERS, noise_mass, scale_set
 from equinoise.game.theorem import always_protecting_scale
 from equinoise.statistics.baselines import cells_within, laplace_output, laplace_rows
 from equinoise.statistics.metrics import kl, metrics
@@ -196,7 +197,7 @@ def ceiling(data: Dataset) -> Finding:
     q[0] = 1e-4
     scales = [b for epsilon in paper.HEIGHT.epsilons for b in scale_set("paper", data.axis(), epsilon)]
     scales += scale_set("wide", data.axis(), 1.0)
-    own = min(float(noise_mass(name, b, bins).diagonal().min()) for name in FAMILIES for b in scales)
+    own = min(float(noise_mass(name, b, bins).diagonal().min()) for name in NOISES for b in scales)
     return Finding(
         "KL can exceed ln K",
         f"The paper bounds KL by ln K = {math.log(bins):.3f}, for any two distributions. That is not so: if everyone "

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
-from equinoise.game.utility import LINEAR
 from equinoise.privacy.loss import PURE
 
 if TYPE_CHECKING:
@@ -51,11 +50,11 @@ def is_equilibrium(game: Game, profile: Ints) -> bool:
 def may_gain(game: Game, profile: Ints, sums: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
     """The moves that may gain, by the slopes: groups x scales."""
     types, scales = game.groups(profile)
-    if game.closeness.kind == LINEAR:
+    if game.closeness.curve is None:
         slopes = np.sign(game.gaps(profile))
         leads = game.features @ slopes
     else:
-        slopes = game.closeness.slopes(game.players.counts, game.near(sums))
+        slopes = game.closeness.curve.slopes(game.players.counts, game.near(sums))
         leads = np.stack([game.rows.near_rows(i) @ slopes for i in range(game.players.types)]) / game.kernel.total
     gains = leads[types] - leads[types, scales][:, None]
     most = np.abs(slopes).max(initial=0.0) * game.players.sizes[types, None]

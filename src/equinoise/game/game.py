@@ -23,7 +23,8 @@ from equinoise.errors import BadInput, check
 from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
 from equinoise.game.row_store import MOST_WEIGHTS, RowStore, make_rows
-from equinoise.game.utility import LINEAR, TV, Closeness, closeness, feature_gain
+from equinoise.game.utilities import kl
+from equinoise.game.utility import Closeness, closeness, feature_gain
 from equinoise.privacy.loss import LEAST_EPSILON, losses
 
 AT_ONCE = 2**22
@@ -125,8 +126,8 @@ class Game:
         gain more together than alone, as at any equilibrium. Kinked divergences are differences of large sums: 1e-15
         at best.)
         """
-        kinked = self.closeness.kind in {TV, LINEAR}
-        return min(1e-12 * self.total_rows, 1e-5) + (1e-15 * self.total_rows if kinked else 0.0)
+        kinks = 1e-15 * self.total_rows if self.closeness.kinked else 0.0
+        return min(1e-12 * self.total_rows, 1e-5) + kinks
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
@@ -167,13 +168,14 @@ class Game:
 
     def divergence(self, profile: Ints, sums: Floats | None = None) -> float:
         """Of the output from the original, as the utility measures it; S may be known."""
-        if self.closeness.kind == LINEAR:
+        if self.closeness.curve is None:
             return float(np.abs(self.gaps(profile)).sum()) / self.total_rows
-        return self.closeness.divergence(self.players.counts, self.near(self.sums(profile) if sums is None else sums))
+        near = self.near(self.sums(profile) if sums is None else sums)
+        return self.closeness.curve.divergence(self.players.counts, near)
 
     def kl(self, profile: Ints) -> float:
         """KL(p || q), whatever the utility."""
-        return closeness("kl", self.players.grid).divergence(self.players.counts, self.near(self.sums(profile)))
+        return kl.divergence(self.players.counts, self.near(self.sums(profile)))
 
     def excess(self, profile: Ints, sums: Floats | None = None) -> float:
         """R (divergence - ceiling): positive where the utility is clamped to zero."""
@@ -221,13 +223,14 @@ class Game:
     def gains(self, profile: Ints, sums: Floats, i: int, old: int) -> Floats:
         """R times the fall of the divergence when one person of type i goes from one scale to each of the others, as
         the clamped utility sees it."""
-        if self.closeness.kind == LINEAR:
+        curve = self.closeness.curve
+        if curve is None:
             gaps, steps = self.gaps(profile), self.features[i] - self.features[i, old]
             falls = np.array([feature_gain(gaps, step) for step in steps])
         else:
             rows, near = self.rows.near_rows(i), self.near(sums)
             changes = (rows - rows[old]) / self.kernel.total
-            falls = np.array([self.closeness.gain(self.players.counts, near, change) for change in changes])
+            falls = np.array([curve.gain(self.players.counts, near, change) for change in changes])
         excess = self.excess(profile, sums)
         seen = min(excess, 0.0) - np.minimum(excess - falls, 0.0)
         return np.where((excess > 0) | (falls < excess), seen, falls)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from equinoise.data.grid import MOST_BINS, Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
-from equinoise.game.noise import MOST_SCALES
+from equinoise.game.noise import MOST_SCALES, check_noise
+from equinoise.game.utility import check_utility
 from equinoise.mechanisms.draws import MOST, MOST_DRAWS, MOST_ROWS
 
 
@@ -41,7 +42,7 @@ class SettingsDocument(_Strict):
     per_axis: bool = False
     public_bounds: bool
     scales: str | list[float] | dict[str, list[float]] = "wide"
-    utility: str = Field("kl", pattern=r"^(kl|js|tv|wasserstein|moments:([1-9]|10))$")
+    utility: Annotated[str, AfterValidator(check_utility)] = "kl"
     missing: Literal["refuse", "drop"] = "refuse"
     outside: Literal["refuse", "clip"] = "refuse"
     padding_epsilon: float = 1.0
@@ -118,7 +119,7 @@ class PerInstanceDocument(Document):
     """
 
     tier: Literal["per-instance"]
-    noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
+    noise: Annotated[str, AfterValidator(check_noise)]
     scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
     bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
         min_length=1

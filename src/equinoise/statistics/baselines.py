@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from equinoise.data.grid import Axis, Floats, Grid, Ints
-from equinoise.game.noise import noise_mass, spread, staircase_mass
+from equinoise.game.noise import noise_mass, spread
+from equinoise.game.noises.staircase import staircase_mass
 from equinoise.privacy.loss import EPSILON_CAP
 
 SLACK = 1e-12

@@ -17,7 +17,7 @@ import numpy as np
 
 from equinoise.data.grid import Ints
 from equinoise.game.game import Game
-from equinoise.game.utility import LINEAR, TV
+from equinoise.game.utilities import LINEAR
 from equinoise.privacy.loss import EPSILON_CAP
 from equinoise.solvers.solution import Round
 
@@ -52,8 +52,7 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, run: int = 0) 
 
 def moves_in_bulk(game: Game) -> bool:
     """Whether as many people as gain follow the first one: where there are many, and no kinks."""
-    smooth = game.closeness.kind not in {TV, LINEAR}
-    return smooth and int(game.players.people.max()) > SINGLES_UP_TO
+    return not game.closeness.kinked and int(game.players.people.max()) > SINGLES_UP_TO
 
 
 def compile_loops() -> None:

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from equinoise.game.utility import JS, KL, LINEAR, TV
+from equinoise.game.utilities import JS, KL, LINEAR, TV
 from equinoise.solvers.best_response.access import compiled
 from equinoise.solvers.best_response.sums import CANCELLED, sum_after
 

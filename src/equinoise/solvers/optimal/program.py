@@ -183,7 +183,7 @@ class Program:
         best, at = np.full(len(s), -np.inf), s
         for part in TANGENTS_AT:
             r = np.maximum(s * part, LEAST_AT)
-            a, b = objective.tangents(r)
+            a, b = objective.curve.tangents(r)
             lifted = a - b * s + self.stars.total(objective.lift(demand, r), objective.lift(floor, r), cells)
             at, best = np.where(lifted > best, r, at), np.maximum(best, lifted)
         below = np.flatnonzero((best - self.values[self.t]) * objective.weight > tolerance)

@@ -37,7 +37,7 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
             return None
         values = np.array(highs.getSolution().col_value)
         s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms : many + 2 * terms]
-        below = np.flatnonzero((objective.cost(s) - t) * objective.weight > 1e-7)
+        below = np.flatnonzero((objective.curve.cost(s) - t) * objective.weight > 1e-7)
         for term in below.tolist():
             add_tangent(highs, many + terms + term, many + term, objective.tangent(float(s[term])))
         if len(below) == 0:

@@ -9,7 +9,6 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.game.game import Game
-from equinoise.game.utility import KL
 from equinoise.solvers.best_response import run_to_end
 from equinoise.solvers.best_response.access import compiled
 
@@ -93,7 +92,7 @@ def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: f
     ``rows`` and ``demand`` are types x scales x cells, S being in rows: what one person adds, and what S must be there.
     """
     profile = profile.copy()
-    if game.closeness.kind != KL or game.scales == 1:
+    if game.utility != "kl" or game.scales == 1:
         return run_to_end(game, profile)
     counts, occupied = game.players.counts, game.players.occupied
     begin = looked_at = 0
