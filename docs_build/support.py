@@ -5,7 +5,8 @@ python -m docs_build.support > docs/support.md
 
 from __future__ import annotations
 
-from equinoise.solvers.procedure import SOLVERS, supports
+from equinoise.choices import SOLVERS
+from equinoise.solvers.procedure import supports
 from equinoise.solvers.solution import Request
 
 HEAD = """# What goes with what

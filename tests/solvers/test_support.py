@@ -9,7 +9,8 @@ import pytest
 
 import equinoise
 from docs_build import support
-from equinoise.solvers.procedure import SOLVERS, Procedure, supports
+from equinoise.choices import SOLVERS
+from equinoise.solvers.procedure import Procedure, supports
 from tests.helpers.games import bare_grid, people_in
 
 RANDOM = np.random.default_rng(3)

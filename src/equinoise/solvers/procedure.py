@@ -8,11 +8,11 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
+from equinoise.choices import SOLVERS, load
 from equinoise.data.grid import Grid, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, WeakPromiseWarning, check, is_number, is_whole
@@ -30,8 +30,6 @@ from equinoise.solvers.best_response import RESTARTS, best_response, check_resta
 from equinoise.solvers.best_response.starts import RUNS
 from equinoise.solvers.budget import improved_within_budget, within_budget
 from equinoise.solvers.solution import Request, Round, Solution
-
-SOLVERS = ("best-response", "genetic", "optimal")
 
 
 @dataclass(frozen=True)
@@ -201,8 +199,7 @@ def check_time_limit(limit: Any) -> None:
 
 def supports(solver: str, request: Request) -> str | None:
     """Why a solver cannot do what is asked; None if it can."""
-    home = import_module(f"equinoise.solvers.{solver.replace('-', '_')}")
-    reason: str | None = home.supports(request)
+    reason: str | None = load(SOLVERS, solver).supports(request)
     return reason or (adaptive_supports(request) if request.adaptive else None)
 
 
@@ -211,47 +208,30 @@ def make_solver(
     *,
     scales: AnyScales = "wide",
     per_axis: bool = False,
-    restarts: int | None = None,
     seed: int = 0,
     start: Ints | None = None,
-    time_limit: float | None = None,
-    generations: int | None = None,
     keep_when_stopped: bool = True,
     progress: Callable[[Round], None] | None = None,
+    **settings: Any,
 ) -> Callable[[Game], Solution]:
-    """The solver of that name with its settings, or their defaults; with ``adaptive`` scales, over and over.
-
-    A time limit counts from now and is for all of it. Best response begins at ``start`` alone, the others there too.
-    """
-    many = RESTARTS if restarts is None else restarts
+    """The solver of that name with those of the settings that it has, or their defaults; with ``adaptive`` scales, over
+    and over. A time limit counts from now and is for all of it."""
+    solver = load(SOLVERS, name)
+    own = {key: usual if settings.get(key) is None else settings[key] for key, usual in solver.SETTINGS.items()}
+    limit = own.pop("time_limit", None)
+    deadline = time.perf_counter() + (limit or 0.0)
     again = scales == "adaptive"
-    solve: Callable[[Game, Ints | None], Solution]
-    if name == "optimal":
-        from equinoise.solvers.optimal import TIME_LIMIT, optimal
 
-        limit = TIME_LIMIT if time_limit is None else time_limit
-        deadline = time.perf_counter() + limit
-
-        def solve(game: Game, known: Ints | None) -> Solution:
+    def solve(game: Game, known: Ints | None = None, start: Ints | None = start) -> Solution:
+        common = {"seed": seed, "start": start, "known": known, "progress": progress, **own}
+        if limit is not None:
             left = max(deadline - time.perf_counter(), 0.1)
-            found = optimal(
-                game, time_limit=left / 2 if again else left, restarts=many, seed=seed, known=known,
-                keep_when_stopped=keep_when_stopped, progress=progress,
-            )  # fmt: skip
-            return replace(
-                found, settings={**found.settings, "time_limit": None if math.isinf(limit) else float(limit)}
-            )
-
-    elif name == "genetic":
-        from equinoise.solvers.genetic import GENERATIONS, genetic
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return genetic(game, generations=generations or GENERATIONS, seed=seed, known=known, progress=progress)
-
-    else:
-
-        def solve(game: Game, known: Ints | None) -> Solution:
-            return best_response(game, restarts=many, seed=seed, start=start, known=known, progress=progress)
+            common |= {"time_limit": left / 2 if again else left, "keep_when_stopped": keep_when_stopped}
+        found: Solution = solver.solve(game, **common)
+        if limit is None:
+            return found
+        asked = None if math.isinf(limit) else float(limit)
+        return replace(found, settings={**found.settings, "time_limit": asked})
 
     def solve_again(game: Game) -> Solution:
         began = time.perf_counter()
@@ -259,14 +239,10 @@ def make_solver(
         return replace(found, seconds=time.perf_counter() - began)
 
     def solve_each_axis(game: Game) -> Solution:  # too many choices to be begun from many sides
+        many = settings.get("restarts") or RESTARTS
         shared = best_response(shared_scales(game), restarts=many, seed=seed, progress=progress)
-        known = carried_over(shared, game)
-        if name == "best-response":
-            return best_response(game, seed=seed, start=known, progress=progress)
-        return solve(game, known)
+        return solve(game, start=carried_over(shared, game))
 
     if per_axis and start is None:
         return solve_each_axis
-    if again:
-        return solve_again
-    return lambda game: solve(game, None if name == "best-response" else start)
+    return solve_again if again else solve
