@@ -237,7 +237,9 @@ def test_a_part_that_cannot_be_done_is_told_and_tried_again(few, no_pictures, mo
 
 def test_a_stopped_solver_is_no_finished_part(few, monkeypatch, tmp_path):
     part = next(p for p in games.parts(few, TINY) if p.settings["method"] == "optimal")
-    monkeypatch.setattr("equinoise.solvers.optimal.Search.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "equinoise.solvers.optimal.search.Search.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     with pytest.raises(KeyboardInterrupt):
         Store(tmp_path).done(part, lambda note: None)
     assert not list(tmp_path.iterdir())

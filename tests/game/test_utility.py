@@ -10,6 +10,7 @@ from scipy.stats import entropy, wasserstein_distance
 
 from benchmarks import plain
 from equinoise.errors import BadInput
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.game.utility import closeness, feature_gain
 from equinoise.solvers.best_response import best_response, rounds
 from equinoise.solvers.genetic import Population
@@ -159,7 +160,7 @@ def test_fast_solver_reaches_the_plain_algorithms_equilibrium(kind, data, seed):
     expected, number = plain.best_response_dynamics(game, start, divergence=divergence)
     assert last.number == number
     np.testing.assert_array_equal(last.profile, expected)
-    assert game.is_equilibrium(last.profile)
+    assert is_equilibrium(game, last.profile)
 
 
 @settings(max_examples=40)
@@ -196,6 +197,8 @@ def test_small_steps_along_a_kink_do_not_take_ages():
     [
         "",
         "KL",
+        "kl:",
+        "kl:1",
         "moments",
         "moments:",
         "moments:0",
@@ -203,8 +206,6 @@ def test_small_steps_along_a_kink_do_not_take_ages():
         "moments:-1",
         "moments:²",
         "moments:03",
-        "kl:",
-        "kl:1",
     ],
 )
 def test_unknown_utilities_are_refused(name):

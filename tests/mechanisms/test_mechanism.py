@@ -9,6 +9,7 @@ from scipy import stats
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PerInstance, PromiseNotMet
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.privacy.accounting import Accountant
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
@@ -145,7 +146,7 @@ def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(each):
     game, profile = each.game(), np.zeros((each.players.types, len(each.scales)), dtype=np.int64)
     types = {bag: number for number, bag in enumerate(sorted(set(each.bags)))}
     np.add.at(profile, ([types[bag] for bag in each.bags], each.scale_indices), each.people)
-    assert game.is_equilibrium(profile)
+    assert is_equilibrium(game, profile)
     np.testing.assert_allclose(game.losses(profile), each.losses(), rtol=1e-9)
     np.testing.assert_allclose(game.output(profile), each.output, rtol=1e-12)
     assert each.game(3.0).epsilon == 3.0

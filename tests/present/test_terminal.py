@@ -109,8 +109,8 @@ def test_a_shell_is_told_how_to_complete(shell):
 
 
 def test_names_that_are_completed_are_names_that_are_taken():
-    from equinoise.cli.main import cli
     from equinoise.choices import NOISES
+    from equinoise.cli.main import cli
     from equinoise.present.figures import FIGURES
 
     def offered(command, option):

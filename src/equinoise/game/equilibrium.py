@@ -9,15 +9,11 @@ are not are first looked at in the cell where they were found not to be.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
+from equinoise.game.game import Game
 from equinoise.privacy.loss import PURE
-
-if TYPE_CHECKING:
-    from equinoise.game.game import Game
 
 ROUNDING = 2.0**-40
 """What rounding may hide in a product of a row with the slopes, as a share of the largest that it could be."""
@@ -25,6 +21,7 @@ ROUNDING = 2.0**-40
 
 def is_equilibrium(game: Game, profile: Ints) -> bool:
     """Whether staying is everyone's best response."""
+    profile = game.check_profile(profile)
     types, scales = game.groups(profile)
     sums = game.sums(profile)
     outside = game.outside(types, scales, sums)

@@ -234,29 +234,3 @@ class Game:
         excess = self.excess(profile, sums)
         seen = min(excess, 0.0) - np.minimum(excess - falls, 0.0)
         return np.where((excess > 0) | (falls < excess), seen, falls)
-
-    def best_response(self, profile: Ints, i: int, scale: int) -> int:
-        """The best scale for one person of type i now at ``scale``, everyone else staying.
-
-        Staying is the first candidate, then the scales in ascending order; a later one must beat the best so
-        far, by a protected person or by more than the tolerance in utility.
-        """
-        sums = self.sums(profile)
-        best, best_gain, fewest = scale, 0.0, self.unprotected(profile, sums)
-        gains = self.gains(profile, sums, i, scale).tolist()
-        for other in range(self.scales):
-            if other == scale:
-                continue
-            moved = profile.copy()
-            moved[i, scale] -= 1
-            moved[i, other] += 1
-            count = self.unprotected(moved)
-            if count < fewest or (count == fewest and gains[other] > best_gain + self.tolerance):
-                best, best_gain, fewest = other, gains[other], count
-        return best
-
-    def is_equilibrium(self, profile: Ints) -> bool:
-        """Whether no single person can raise the payoff by changing scale, checked for every group."""
-        from equinoise.game.equilibrium import is_equilibrium
-
-        return is_equilibrium(self, self.check_profile(profile))

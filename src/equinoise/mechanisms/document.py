@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
+from equinoise.choices import SOLVERS, load
 from equinoise.data.grid import MOST_BINS, Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES, check_noise
@@ -67,7 +68,7 @@ class SolverDocument(_Strict):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
 
-    name: Literal["best-response", "genetic", "optimal"]
+    name: str
     equilibrium: bool
     rounds: int = Field(ge=0)
     seconds: float = Field(ge=0)
@@ -75,8 +76,8 @@ class SolverDocument(_Strict):
     @model_validator(mode="after")
     def _says_what_it_should(self) -> SolverDocument:
         extra = self.model_extra or {}
-        wanted = {"best-response": {"restarts"}, "optimal": {"gap", "lower_bound"}, "genetic": {"generations"}}
-        if not all(isinstance(extra.get(key), int | float) for key in wanted[self.name]):
+        wanted = load(SOLVERS, self.name).SUMMARY_NUMBERS if self.name in SOLVERS else ["no solver"]
+        if not all(isinstance(extra.get(key), int | float) for key in wanted):
             raise ValueError("solver")
         return self
 
