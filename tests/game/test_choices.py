@@ -44,7 +44,7 @@ def triangle(width, bins):
 
 
 def test_a_noise_family_of_ones_own_is_used_saved_and_opened(listed, tmp_path):
-    with pytest.raises(equinoise.BadInput, match="'noise' parameter must be 'laplace', .* or 'uniform-mixture'"):
+    with pytest.raises(equinoise.BadInput, match=r"'noise' parameter must be 'laplace', .* or 'uniform-mixture'"):
         equinoise.optimize(PEOPLE, noise="triangle", **USUAL)
     listed(choices.NOISES, "triangle", LABEL="triangular noise", by_distance=triangle)
     made = equinoise.optimize(PEOPLE, noise="triangle", **USUAL)

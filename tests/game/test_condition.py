@@ -99,7 +99,7 @@ def test_every_condition_is_played_to_an_equilibrium_that_the_certificate_agrees
             assert held
         elif held:  # only the margin between the two can tell them apart
             types, used = game.groups(profile)
-            found = game.condition.divergences(game.rows.some(types, used), game.sums(profile), types).max()
+            found = game.condition.divergences(game.store.some(types, used), game.sums(profile), types).max()
             assert found >= game.condition.limit * (1 - 1e-9)
 
 
@@ -109,7 +109,7 @@ def test_divergences_against_the_definitions(kind, data, seed):
     game = data.draw(games([kind], scales=scales))
     profile = random_profile(game, seed)
     types, used = game.groups(profile)
-    rows, sums = game.rows.some(types, used), game.sums(profile)
+    rows, sums = game.store.some(types, used), game.sums(profile)
     condition = [
         Condition(0.4, game.players.sizes, game.total_rows, **kind) for kind in ({"delta": 0.1}, {"order": 3.0})
     ]
@@ -132,7 +132,7 @@ def test_who_is_protected_by_a_pure_epsilon_is_so_at_every_renyi_order(order, ga
     """Renyi divergences are at most the largest log ratio, and near it at large orders; floats must not give out."""
     profile = random_profile(game, seed)
     types, scales = game.groups(profile)
-    rows, sums = game.rows.some(types, scales), game.sums(profile)
+    rows, sums = game.store.some(types, scales), game.sums(profile)
     pure = Condition(game.epsilon, game.players.sizes, game.total_rows)
     renyi = Condition(game.epsilon, game.players.sizes, game.total_rows, order=order)
     largest, found = pure.divergences(rows, sums, types), renyi.divergences(rows, sums, types)

@@ -85,7 +85,7 @@ def test_a_mechanism_has_the_games_rows_and_losses(game, seed):
     again = made.game()
     np.testing.assert_array_equal(again.players.people, game.players.people)
     np.testing.assert_array_equal(again.players.cells, game.players.cells)
-    np.testing.assert_array_equal(again.rows.some(types, scales), laid_out)
+    np.testing.assert_array_equal(again.store.some(types, scales), laid_out)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -234,10 +234,10 @@ def test_rows_too_many_to_lay_out_are_multiplied_out(monkeypatch):
     bags = sorted(((cell, 1), (cell + step, 1)) for cell in range(98) for step in (1, 2, 3))
     players = Players.in_bags(grid, bags, np.ones(len(bags), dtype=np.int64))
     game = Game(players, joint_kernel("laplace", [0.01, 0.1, 3.0], (101,)), 1.0)
-    assert isinstance(game.rows, ProductRows)
+    assert isinstance(game.store, ProductRows)
     assert game.output(game.largest_scale_profile()).sum() == pytest.approx(1)
     assert best_response(game, restarts=1).equilibrium
     with pytest.raises(BadInput, match=r"882 groups x 101 cells = 89,082 weights at once.* fewer bins or scales"):
-        game.laid_out(np.repeat(np.arange(players.types), 3), np.tile(np.arange(3), players.types))
+        game.stacked_weights(np.repeat(np.arange(players.types), 3), np.tile(np.arange(3), players.types))
     few = replace(game, players=Players.in_bags(grid, bags[:50], np.ones(50, dtype=np.int64)))
-    assert isinstance(few.rows, DenseRows)
+    assert isinstance(few.store, DenseRows)

@@ -105,7 +105,7 @@ def made_up(name, seed, size):
         return made, divergences, feature_gain(gaps, steps), np.sign(gaps) @ steps
     n, s, d = counts[there], sums[there], change[there]
     divergences = [n.sum() * made.curve.divergence(n, part) for part in (s, s + d)]
-    return made, divergences, made.curve.gain(n, s, d), made.curve.slopes(n, s) @ d
+    return made, divergences, made.curve.gain(n, s, d), made.curve.tangents(s / n)[1] @ d
 
 
 @given(names, st.integers(0, 999), st.sampled_from([0.0, 1e-9, 1e-3, 0.3, 1.0]))

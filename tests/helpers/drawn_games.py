@@ -47,7 +47,7 @@ def games(draw, kinds=KINDS, utilities=("kl",), conditions=({},), scales=None, e
 
 def multiplied_out(game):
     """The game with rows that are made when they are needed, as if it were a large one."""
-    game.__dict__["rows"] = make_rows(game.players, game.kernel, most=0)
+    game.__dict__["store"] = make_rows(game.players, game.kernel, most=0)
     return game
 
 

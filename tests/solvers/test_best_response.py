@@ -211,9 +211,9 @@ def test_people_with_several_columns_end_at_a_checked_equilibrium_with_everyone_
 def test_rows_laid_out_and_multiplied_out_end_alike():
     game = players_game(("height", "weight"), 21, 1.0)
     laid_out = best_response(game, restarts=2)
-    assert isinstance(game.rows, DenseRows)
+    assert isinstance(game.store, DenseRows)
     multiplied = best_response(multiplied_out(game), restarts=2)
-    assert isinstance(game.rows, ProductRows)
+    assert isinstance(game.store, ProductRows)
     np.testing.assert_array_equal(laid_out.profile, multiplied.profile)
     assert laid_out.rounds == multiplied.rounds
 
@@ -347,7 +347,7 @@ def test_progress_sees_every_round(heights):
 
 
 def test_what_a_large_game_is_at_is_told_before_and_after_its_rounds(monkeypatch):
-    monkeypatch.setattr("equinoise.game.row_store.MOST_LAID_OUT", 0)
+    monkeypatch.setattr("equinoise.game.row_store.MOST_CACHED_WEIGHTS", 0)
     heard = []
     people = np.random.default_rng(3).uniform(0, 100, (60, 2))
     equinoise.optimize(

@@ -41,7 +41,7 @@ def test_it_gets_better_and_repeats_with_the_seed(kind):
 
 
 def test_it_stops_when_nothing_gets_better(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 5)
+    monkeypatch.setattr(module, "PATIENT_GENERATIONS", 5)
     solution = genetic(small_game([1, 2], [0.1, 1.0], 1.0), generations=500)
     assert solution.rounds < 30
     assert solution.equilibrium

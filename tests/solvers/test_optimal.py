@@ -16,7 +16,7 @@ from equinoise.solvers.optimal import optimal
 from equinoise.solvers.optimal.nodes import Node
 from equinoise.solvers.optimal.objective import Objective
 from equinoise.solvers.optimal.program import Program
-from equinoise.solvers.optimal.swaps import swapped
+from equinoise.solvers.optimal.swaps import improve_by_swaps
 from tests.helpers.games import bag_game, height_game, joint_game, small_game
 
 counts = st.lists(st.integers(0, 3), min_size=2, max_size=5).filter(lambda n: 2 <= sum(n) <= 7)
@@ -107,7 +107,7 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, r
     profile = random.choice(profiles)
     program = Program(game)
     people = profile.ravel()
-    assert (program.demand[people > 0] <= (people @ program.rows) * (1 + 1e-12)).all()
+    assert (program.demand[people > 0] <= (people @ program.weights) * (1 + 1e-12)).all()
     assert program.divergence(people / program.people) == pytest.approx(game.divergence(profile), abs=1e-9)
     path, node = [program.root], program.root
     for _ in range(6):
@@ -168,13 +168,13 @@ def tightened(program, node):
         found = program.solve(later())
         if found in (None, math.inf) or program.tighten(1e-6) == 0:
             break
-    program.drop_slack_rows()
+    program.drop_slack_constraints()
 
 
 def two_at_a_time(game, profile):
     program = Program(game)
     shape = (program.types, program.choices, -1)
-    return swapped(game, program.rows.reshape(shape), program.demand.reshape(shape), profile, later())
+    return improve_by_swaps(game, program.weights.reshape(shape), program.demand.reshape(shape), profile, later())
 
 
 @given(games((1.0, 2.0, 4.0)), st.integers(0, 10**6))

@@ -22,7 +22,7 @@ from equinoise.experiments.games import row_spreads
 from equinoise.experiments.tables import MARK, OURS, Row
 from equinoise.game.noise import PAPER_MULTIPLIERS, noise_mass, scale_set
 from equinoise.game.theorem import always_protecting_scale
-from equinoise.statistics.baselines import cells_within, laplace_output, laplace_rows
+from equinoise.statistics.baselines import cells_in_bounds, laplace_kernel, laplace_output
 from equinoise.statistics.metrics import kl, metrics
 
 LARGEST = (1.0, 2.0, 4.0, 8.0)
@@ -72,7 +72,7 @@ def one_grid(data: Dataset) -> Finding:
     for epsilon in LARGEST:
         printed = _printed(epsilon)
         axes = data.axis(), data.axis(padding_epsilon=epsilon)
-        inside = [len(range(paper.BINS)[cells_within(axis)]) for axis in axes]
+        inside = [len(range(paper.BINS)[cells_in_bounds(axis)]) for axis in axes]
         lines.append(
             (
                 f"{epsilon:g}", f"{MARK} {printed.jaccard:.4f}",
@@ -114,11 +114,11 @@ def sd_of_probabilities(data: Dataset) -> Finding:
     """
     axis = data.axis()
     p = data.histogram().counts / data.people
-    half = (len(range(axis.bins)[cells_within(axis)]) - 1) * axis.width / 2
+    half = (len(range(axis.bins)[cells_in_bounds(axis)]) - 1) * axis.width / 2
     lines = []
     for epsilon in LARGEST:
         found = metrics(p, laplace_output(p, [axis], epsilon), axis.midpoints())
-        least = float(row_spreads(laplace_rows(axis, epsilon), axis)[cells_within(axis)].min()) - half
+        least = float(row_spreads(laplace_kernel(axis, epsilon), axis)[cells_in_bounds(axis)].min()) - half
         values = (found["pmf_sd_loss"], found["sd_loss"] / axis.range, max(least, 0.0) / axis.range)
         lines.append(
             (f"{epsilon:g}", f"{MARK} {_printed(epsilon).pmf_sd_loss:.4f}", *(f"{value:.4f}" for value in values))

@@ -114,7 +114,7 @@ def described(solution: Solution) -> dict[str, Any]:
 def laplace(data: Dataset, epsilon: float) -> dict[str, Any]:
     """The Laplace mechanism on the same grid: worked out, not drawn, so that no seed is in it."""
     histogram, axis = data.histogram(), data.axis()
-    rows = baselines.laplace_rows(axis, epsilon)
+    rows = baselines.laplace_kernel(axis, epsilon)
     p = histogram.counts / histogram.people
     each = losses(rows[histogram.counts > 0], histogram.counts @ rows, histogram.people)
     people = histogram.counts[histogram.counts > 0]

@@ -115,7 +115,7 @@ def laplace(data: Dataset, settings: Settings, epsilon: float, shares: int, tell
     """
     task = Task(data)
     trainings = (noisy_rows(task, epsilon / shares, seed) for seed in settings.regression_seeds)
-    local = [baselines.local_epsilon(baselines.laplace_rows(axis, epsilon / shares), axis) for axis in task.axes]
+    local = [baselines.local_epsilon(baselines.laplace_kernel(axis, epsilon / shares), axis) for axis in task.axes]
     found = task.scores(trainings, settings.regression_seeds, tell)
     head = {"data": data.name, "method": "laplace", "epsilon": epsilon, "shares": shares, "draws": data.people}
     return {**head, "per_value": epsilon / shares, "per_person": float(sum(local)), **found}
@@ -129,7 +129,7 @@ def noisy_rows(task: Task, epsilon: float, seed: int) -> Floats:
     random = np.random.default_rng([seed, 1])
     drawn = []
     for column, axis in enumerate(task.axes):
-        running = np.cumsum(baselines.laplace_rows(axis, epsilon), axis=1)
+        running = np.cumsum(baselines.laplace_kernel(axis, epsilon), axis=1)
         cells = [axis.cell_of(value) for value in task.raw[:, column].tolist()]
         uniform = random.random(len(cells))
         chosen = (running[cells] < uniform[:, None]).sum(axis=1).clip(0, axis.bins - 1)

@@ -36,18 +36,18 @@ def check_noise(noise: Any) -> str:
 
 
 def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:
-    """Rows for every cell (or some) from the mass by distance: cut off at the grid's ends and renormalized."""
+    """Mass by cell (or some cells) x bin, from the mass by distance: cut off at the grid's ends and renormalized."""
     every = np.arange(len(by_distance))
-    rows = by_distance[np.abs(np.subtract.outer(every if cells is None else cells, every))]
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    mass = by_distance[np.abs(np.subtract.outer(every if cells is None else cells, every))]
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
 def noise_mass(noise: str, scale: float, bins: int, cells: Ints | None = None) -> Floats:
-    """A family's rows for one scale, in units of the padded range, for every cell or some."""
+    """Mass by cell (or some cells) x bin of a family, for one scale in units of the padded range."""
     return spread(load(NOISES, noise).by_distance(min(1 / (bins * scale), 1e150), bins), cells)
 
 
-def round_rows(mass: Floats, total: int) -> Ints:
+def round_weights(mass: Floats, total: int) -> Ints:
     """Round each row to whole numbers that sum to ``total``: largest remainders up, ties to the first."""
     exact = mass * total
     weights = np.floor(exact).astype(np.int64)
@@ -73,8 +73,9 @@ def axis_weights(
             f"Use at most {fitting:,} bins, or fewer scales."
         )
     weights = np.zeros((len(scales), bins, bins), dtype=np.int64)
+    filled = slice(None) if cells is None else cells
     for v, scale in enumerate(scales):
-        weights[v, slice(None) if cells is None else cells] = round_rows(noise_mass(noise, scale, bins, cells), total)
+        weights[v, filled] = round_weights(noise_mass(noise, scale, bins, cells), total)
     return weights
 
 

@@ -15,7 +15,7 @@ from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
 from equinoise.game.kernel import Kernel
 
-MOST_LAID_OUT = 2**18
+MOST_CACHED_WEIGHTS = 2**18
 """Weights that are laid out with several columns: what a processor keeps close. More are sooner multiplied out."""
 
 MOST_WEIGHTS = 2**26
@@ -25,33 +25,33 @@ MOST_WEIGHTS = 2**26
 class DenseRows(NamedTuple):
     """Rows laid out.
 
-    ``rows``: types x scales x cells; ``near``: the same in the occupied cells alone; ``reach``: types x scales x 2, the
+    ``weights``: types x scales x cells; ``near``: those in the occupied cells alone; ``reach``: types x scales x 2, the
     first cell and the one after the last in which a row is not zero.
     """
 
-    rows: Floats
+    weights: Floats
     near: Floats
     reach: Ints
 
     def row(self, i: int, v: int) -> Floats:
-        """One row, over all cells."""
-        return np.asarray(self.rows[i, v])
+        """W[i, v]: cells."""
+        return np.asarray(self.weights[i, v])
 
     def some(self, types: Ints, scales: Ints) -> Floats:
-        """Rows of several groups, over all cells."""
-        return np.asarray(self.rows[types, scales])
+        """W of several groups: groups x cells."""
+        return np.asarray(self.weights[types, scales])
 
     def near_rows(self, i: int) -> Floats:
-        """The rows of one type in the occupied cells: scales x occupied."""
+        """W of one type in the occupied cells: scales x occupied."""
         return np.asarray(self.near[i])
 
     def at_home(self, homes: Ints) -> Floats:
-        """Every row in its type's home, a place among the occupied cells: types x scales."""
+        """W in each type's home, a place among the occupied cells: types x scales."""
         return np.asarray(np.take_along_axis(self.near, homes[:, None, None], axis=2)[:, :, 0])
 
     def sums(self, types: Ints, scales: Ints, people: Ints) -> Floats:
-        """S: rows times people, added up, over all cells. On one core: others take longer to wake than this takes."""
-        return np.asarray(np.einsum("g,gx->x", people.astype(np.float64), self.rows[types, scales]))
+        """S, the W of all people added up: cells. On one core: others take longer to wake than this takes."""
+        return np.asarray(np.einsum("g,gx->x", people.astype(np.float64), self.weights[types, scales]))
 
 
 class ProductRows(NamedTuple):
@@ -73,30 +73,30 @@ class ProductRows(NamedTuple):
     reach: Ints
 
     def row(self, i: int, v: int) -> Floats:
-        """One row, over all cells."""
+        """W[i, v]: cells."""
         entries = slice(self.begins[i], self.begins[i + 1])
         left = self.first[v, self.one[entries]] * self.times[entries, None]
         return np.asarray((left.T @ self.second[v, self.two[entries]]).ravel())
 
     def some(self, types: Ints, scales: Ints) -> Floats:
-        """Rows of several groups, over all cells."""
+        """W of several groups: groups x cells."""
         return np.stack([self.row(i, v) for i, v in zip(types.tolist(), scales.tolist(), strict=True)])
 
     def near_rows(self, i: int) -> Floats:
-        """The rows of one type in the occupied cells: scales x occupied."""
+        """W of one type in the occupied cells: scales x occupied."""
         entries = slice(self.begins[i], self.begins[i + 1])
         left = self.first[:, self.one[entries]][:, :, self.ones] * self.times[entries, None]
         return np.asarray((left * self.second[:, self.two[entries]][:, :, self.twos]).sum(axis=1))
 
     def at_home(self, homes: Ints) -> Floats:
-        """Every row in its type's home, a place among the occupied cells: types x scales."""
+        """W in each type's home, a place among the occupied cells: types x scales."""
         owners = np.repeat(np.arange(len(homes)), np.diff(self.begins))
         one, two = self.ones[homes][owners], self.twos[homes][owners]
         each = self.first[:, self.one, one] * self.times * self.second[:, self.two, two]
         return np.asarray(np.add.reduceat(each, self.begins[:-1], axis=1).T)
 
     def sums(self, types: Ints, scales: Ints, people: Ints) -> Floats:
-        """S: rows times people, added up, over all cells."""
+        """S, the W of all people added up: cells."""
         lengths = np.diff(self.begins)[types]
         group = np.repeat(np.arange(len(types)), lengths)
         offsets = np.arange(len(group)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -114,7 +114,7 @@ def make_rows(players: Players, kernel: Kernel, most: int | None = None) -> RowS
     factored = _product_rows(players, kernel)
     cells = players.grid.cells
     if most is None:
-        most = MOST_WEIGHTS if len(kernel.shape) == 1 else MOST_LAID_OUT
+        most = MOST_WEIGHTS if len(kernel.shape) == 1 else MOST_CACHED_WEIGHTS
     if players.types * len(kernel.scales) * cells > most:
         return factored
     rows = np.empty((players.types, len(kernel.scales), cells))

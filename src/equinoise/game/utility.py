@@ -27,7 +27,7 @@ class Closeness:
 
     @property
     def kind(self) -> int:
-        """Which it is, as compiled loops know it."""
+        """The number by which compiled loops know it."""
         return LINEAR if self.curve is None else self.curve.KIND
 
     @property

@@ -17,12 +17,12 @@ from equinoise.privacy.accounting import Accountant, Budget
 from equinoise.privacy.loss import LEAST_EPSILON
 from equinoise.solvers.solution import Solution
 
-STEPS = 10
-"""Losses tried."""
+LOSSES_TRIED = 10
+"""How many losses a draw are tried."""
 
 
 SHARES = (1.0, 0.9, 0.8)
-"""Of that loss, tried with a slower solver: its profiles use it up for more people."""
+"""Shares of the loss found that are tried with a slower solver: its profiles use it up for more people."""
 
 
 def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
@@ -33,7 +33,7 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
     """
     low, high = max(budget.epsilon / draws, LEAST_EPSILON), max(budget.epsilon, LEAST_EPSILON)
     best: Solution | None = None
-    for step in range(STEPS):
+    for step in range(LOSSES_TRIED):
         epsilon = low if step == 0 else math.sqrt(low * high)
         found = solve(replace(game, epsilon=epsilon))
         everyone = found.protected == game.people
@@ -70,7 +70,7 @@ def most_draws(game: Game, budget: Budget) -> int:
     return min(low, MOST_DRAWS)
 
 
-def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
+def improve_within_budget(known: Solution, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
     """Another solver's solution at the same loss a draw, or a little less, if it is closer and within the budget."""
     for share in SHARES:
         found = solve(replace(known.game, epsilon=share * known.game.epsilon))
@@ -87,5 +87,5 @@ def accountant_of(solution: Solution) -> Accountant:
 
 def _accountant(game: Game, profile: Ints) -> Accountant:
     types, scales = game.groups(profile)
-    weights = game.laid_out(types, scales).astype(np.int64)
+    weights = game.stacked_weights(types, scales).astype(np.int64)
     return Accountant(profile[types, scales], weights, game.players.sizes[types])

@@ -25,7 +25,7 @@ MUTATION = 0.05
 GENERATIONS = 270
 SETTINGS = {"generations": GENERATIONS}
 SUMMARY_NUMBERS = ("generations",)
-PATIENCE = 50
+PATIENT_GENERATIONS = 50
 """Generations without a better payoff after which it stops."""
 
 MOST_PEOPLE = 100_000
@@ -42,11 +42,11 @@ class Population:
 
     def __init__(self, game: Game) -> None:
         self.game, self.choices = game, game.scales
-        types = game.players.types
-        self.pairs = types * self.choices
-        self.types, self.scales = np.repeat(np.arange(types), self.choices), np.tile(np.arange(self.choices), types)
-        self.whose = np.repeat(np.arange(types), game.players.people)
-        self.rows = game.laid_out(self.types, self.scales)
+        types = np.arange(game.players.types)
+        self.pairs = len(types) * self.choices
+        self.scales = np.tile(np.arange(self.choices), len(types))
+        self.whose = np.repeat(types, game.players.people)
+        self.weights = game.stacked_weights(np.repeat(types, self.choices), self.scales)
 
     def tables(self, genes: Ints) -> Ints:
         """People per (type, scale), one row a chromosome."""
@@ -56,14 +56,9 @@ class Population:
     def payoffs(self, genes: Ints) -> Floats:
         """The game's payoff of every chromosome."""
         tables = self.tables(genes)
-        sums = tables.astype(np.float64) @ self.rows
-        return np.array([self._payoff(table, s) for table, s in zip(tables, sums, strict=True)])
-
-    def _payoff(self, table: Ints, sums: Floats) -> float:
-        game, used = self.game, np.flatnonzero(table)
-        outside = game.condition.outside(self.rows[used], sums, self.types[used])
-        protected = game.people - int(table[used][outside].sum())
-        return protected + game.closeness.utility(game.divergence(table.reshape(-1, self.choices), sums))
+        sums = tables.astype(np.float64) @ self.weights
+        profiles = tables.reshape(len(genes), -1, self.choices)
+        return np.array([self.game.payoff(profile, s).value for profile, s in zip(profiles, sums, strict=True)])
 
     def genes(self, profile: Ints) -> Ints:
         """A profile as one scale per person."""
@@ -97,9 +92,8 @@ def genetic(
     known = start if known is None else known
     if known is not None:
         first[0] = population.genes(game.check_profile(known))
-    after = Patience(population, generations, progress)
     try:
-        algorithm = _evolve(population, first, random, after, int(generations), int(seed))
+        algorithm = _evolve(population, first, random, int(generations), int(seed), progress)
     except (Exception, SystemExit) as error:  # some versions of PyGAD exit
         raise PromiseNotMet(
             f"The genetic solver failed inside PyGAD ({type(error).__name__}: {error}). Use another solver."
@@ -121,35 +115,29 @@ def genetic(
 solve = genetic
 
 
-class Patience:
-    """Looks on after every generation: reports it, and stops when the payoff no longer rises."""
-
-    def __init__(self, population: Population, generations: int, progress: Callable[[Round], None] | None) -> None:
-        self.population, self.generations, self.progress = population, generations, progress
-        self.best, self.since = -math.inf, 0
-
-    def look(self, algorithm: Any) -> str | None:
-        """At PyGAD's algorithm after a generation; says whether it is to stop."""
-        fitness, number = algorithm.last_generation_fitness, algorithm.generations_completed
-        now = float(fitness.max())
-        self.best, self.since = (now, 0) if now > self.best else (self.best, self.since + 1)
-        if self.progress is not None:
-            fittest = self.population.profile(np.asarray(algorithm.population[int(np.argmax(fitness))], dtype=np.int64))
-            note = f"Generation {number}: payoff {self.best:.6f}"
-            self.progress(Round(0, number, 0, fittest, note, done=number / self.generations))
-        return "stop" if self.since >= PATIENCE else None
-
-
 def _evolve(
-    population: Population, first: Ints, random: np.random.Generator, after: Patience, generations: int, seed: int
+    population: Population, first: Ints, random: np.random.Generator, generations: int, seed: int, progress: Any
 ) -> Any:
-    """PyGAD's algorithm after its run from a first generation: people x scales as genes."""
+    """PyGAD's algorithm after its run from a first generation, chromosomes x people."""
     import pygad
+
+    best, since = -math.inf, 0
 
     def mutate(offspring: Ints, _: Any) -> Ints:
         chosen = random.random(offspring.shape) < MUTATION
         offspring[chosen] = random.integers(0, population.choices, int(chosen.sum()))
         return offspring
+
+    def after(algorithm: Any) -> str | None:
+        nonlocal best, since
+        fitness, number = algorithm.last_generation_fitness, algorithm.generations_completed
+        now = float(fitness.max())
+        best, since = (now, 0) if now > best else (best, since + 1)
+        if progress is not None:
+            fittest = population.profile(np.asarray(algorithm.population[int(np.argmax(fitness))], dtype=np.int64))
+            note = f"Generation {number}: payoff {best:.6f}"
+            progress(Round(0, number, 0, fittest, note, done=number / generations))
+        return "stop" if since >= PATIENT_GENERATIONS else None
 
     silent = logging.Logger("equinoise.genetic")  # PyGAD would print its own errors
     silent.addHandler(logging.NullHandler())
@@ -165,7 +153,7 @@ def _evolve(
         keep_elitism=0,
         crossover_type="two_points",
         mutation_type=mutate,
-        on_generation=after.look,
+        on_generation=after,
         random_seed=seed,
         suppress_warnings=True,
         logger=silent,

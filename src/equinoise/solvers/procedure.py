@@ -24,11 +24,11 @@ from equinoise.game.utility import closeness
 from equinoise.mechanisms.draws import check_draws
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.loss import LEAST_DELTA, LEAST_EPSILON, LEAST_RENYI, MOST_ORDER
-from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
+from equinoise.solvers.adaptive import adaptive, carry_over, shared_scales
 from equinoise.solvers.adaptive import supports as adaptive_supports
 from equinoise.solvers.best_response import RESTARTS, best_response, check_restarts, check_seed
 from equinoise.solvers.best_response.starts import RUNS
-from equinoise.solvers.budget import improved_within_budget, within_budget
+from equinoise.solvers.budget import improve_within_budget, within_budget
 from equinoise.solvers.solution import Request, Round, Solution
 
 
@@ -149,7 +149,7 @@ class Procedure:
         found = within_budget(game, make_solver("best-response", **chosen), self.draws, self.budget)
         if self.solver == "best-response":
             return found
-        return improved_within_budget(found, solve, self.draws, self.budget)
+        return improve_within_budget(found, solve, self.draws, self.budget)
 
     def to_json(self) -> dict[str, Any]:
         """The settings, as saved files tell them."""
@@ -241,7 +241,7 @@ def make_solver(
     def solve_each_axis(game: Game) -> Solution:  # too many choices to be begun from many sides
         many = settings.get("restarts") or RESTARTS
         shared = best_response(shared_scales(game), restarts=many, seed=seed, progress=progress)
-        return solve(game, start=carried_over(shared, game))
+        return solve(game, start=carry_over(shared, game))
 
     if per_axis and start is None:
         return solve_each_axis

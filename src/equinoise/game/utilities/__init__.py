@@ -31,16 +31,13 @@ class Curve(Protocol):
     KINKED: bool
 
     def divergence(self, n: Floats, s: Floats) -> float:
-        """Of q from p."""
+        """D(p, q), in the utility's unit."""
 
     def gain(self, n: Floats, s: Floats, change: Floats) -> float:
         """R times the fall of the divergence when s changes: from the change itself, so that one person shows."""
-
-    def slopes(self, n: Floats, s: Floats) -> Floats:
-        """How fast R times the divergence falls as s grows in each cell; a change gains at most its product with it."""
 
     def cost(self, s: Floats) -> Floats:
         """What each cell adds to the divergence, as a share of its p, where s times its own rows come out."""
 
     def tangents(self, at: Floats) -> tuple[Floats, Floats]:
-        """cost(s) >= a - b s for every s, with equality at one point: (a, b)."""
+        """cost(s) >= a - b s for every s, with equality at one point: (a, b). b is how fast the cost falls there."""

@@ -41,11 +41,6 @@ def gain(n: Floats, s: Floats, change: Floats) -> float:
     return float(fall.sum()) + float(change.sum()) * math.log(2) / 2
 
 
-def slopes(n: Floats, s: Floats) -> Floats:
-    """R times the fall of D per row of s: occupied cells."""
-    return np.asarray(np.log1p(n / s) / 2)
-
-
 def cost(s: Floats) -> Floats:
     """A cell's part of D over its p."""
     s = np.maximum(s, 0.0)

@@ -30,11 +30,6 @@ def gain(n: Floats, s: Floats, change: Floats) -> float:
         return float(n @ np.log1p(change / s))
 
 
-def slopes(n: Floats, s: Floats) -> Floats:
-    """R times the fall of D per row of s: occupied cells."""
-    return n / s
-
-
 def cost(s: Floats) -> Floats:
     """A cell's part of D over its p."""
     return -np.log(np.maximum(s, 1e-300))

@@ -30,11 +30,6 @@ def gain(n: Floats, s: Floats, change: Floats) -> float:
     return float(np.where(np.abs(gap) < np.abs(change), beyond, within).sum())
 
 
-def slopes(n: Floats, s: Floats) -> Floats:
-    """R times the fall of D per row of s: occupied cells."""
-    return np.where(n > s, 1.0, 0.0)
-
-
 def cost(s: Floats) -> Floats:
     """A cell's part of D over its p."""
     return np.maximum(1 - s, 0.0)

@@ -87,7 +87,7 @@ def best_response(
 
     A given ``start`` replaces all others; a profile ``known`` to be good gets one more run. ``progress`` sees every
     round. For a utility other than KL one more run starts from KL's best end: the other curves are flat or kinked
-    where KL leads on, and nobody alone gets across.
+    where KL slope_scores on, and nobody alone gets across.
     """
     check_restarts(restarts)
     check_seed(seed)
@@ -149,4 +149,4 @@ def _best_end(
 
 def _is_slow(game: Game) -> bool:
     """Whether a round, or the check of the end, may take minutes."""
-    return isinstance(game.rows, ProductRows)
+    return isinstance(game.store, ProductRows)

@@ -23,7 +23,7 @@ from equinoise.solvers.solution import Round
 
 SINGLES_UP_TO = 4096
 BLOCKS_PER_TYPE = 256
-PATIENCE = 50
+PATIENT_ROUNDS = 50
 """Rounds with blocks of one size, after which larger ones are tried again: small steps along a kink would take ages."""
 MOST_ROUNDS = 100_000
 
@@ -46,7 +46,7 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, run: int = 0) 
             if block == 1:
                 return
             block, alike = max(1, block // 4), 0
-        elif (alike := alike + 1) == PATIENCE:
+        elif (alike := alike + 1) == PATIENT_ROUNDS:
             block, alike = min(4 * block, largest), 0
 
 
@@ -108,7 +108,7 @@ def make_round(game: Game, profile: Ints) -> Play:
         if linear:
             gaps[:] = game.gaps(profile)
         excess = game.excess(profile, sums)
-        moves, unprotected = play_round(game.rows, limits, aim, state, buffers, order, excess, block, bulk)
+        moves, unprotected = play_round(game.store, limits, aim, state, buffers, order, excess, block, bulk)
         return int(moves), int(unprotected)
 
     return play

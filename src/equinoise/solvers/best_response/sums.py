@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equinoise.solvers.best_response.access import compiled, fill_row, reach, weight
 
-CANCELLED = 2.0**-8
+CANCELLED_SHARE = 2.0**-8
 """A sum that falls below this share of itself in one move is added up anew."""
 
 EXACT = 2.0**53
@@ -61,10 +61,10 @@ def find_sums_after(store, state, old_row, new_row, block, low, high, then):  # 
     sums, cancelled = state.sums, False
     for x in range(low, high):
         then[x] = sums[x] + block * (new_row[x] - old_row[x])
-        cancelled |= then[x] < CANCELLED * sums[x]
+        cancelled |= then[x] < CANCELLED_SHARE * sums[x]
     if cancelled:
         for x in range(low, high):
-            if then[x] < CANCELLED * sums[x]:
+            if then[x] < CANCELLED_SHARE * sums[x]:
                 then[x] = sum_after(store, state, x, new_row[x] - old_row[x], block)
 
 

@@ -24,7 +24,7 @@ SUMMARY_NUMBERS = ("gap", "lower_bound")
 
 POLISHING, PROVING = 0.2, 0.9
 """Shares of the time after which the first attempts end, and the search."""
-MOST_NUMBERS = 2**25
+MOST_PROGRAM_WEIGHTS = 2**25
 """Programs with more weights than this are refused: a quarter of a gigabyte, several times over."""
 
 
@@ -103,8 +103,8 @@ def check_size(game: Game) -> None:
     cells, scales = game.players.grid.cells, game.scales
     single = int(game.players.sizes.max()) == 1
     types = min(cells, game.people) if single else game.people
-    if types * scales * cells > MOST_NUMBERS:
+    if types * scales * cells > MOST_PROGRAM_WEIGHTS:
         raise BadInput(
             f"The optimal solver looks at up to {types:,} kinds of people x {scales} scales x {cells:,} cells, more "
-            f"than memory allows ({MOST_NUMBERS:,} in all). Use fewer bins or scales, or best response."
+            f"than memory allows ({MOST_PROGRAM_WEIGHTS:,} in all). Use fewer bins or scales, or best response."
         )

@@ -19,7 +19,7 @@ THRESHOLDS = 8
 """Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
 """Fewer people than this are nobody, at first: tolerances make them."""
-WHOLE, MOST_IN_TYPE = 1e-3, 1000.0
+WHOLE_WITHIN, MOST_IN_TYPE = 1e-3, 1000.0
 """Totals of people are whole if they are as near as this to a whole number; where a type has more people than that,
 in proportion less near, because HiGHS's tolerances grow with it."""
 TOTALS = 3
@@ -101,7 +101,7 @@ class Branching:
         found: list[tuple[Group, int | None]] = []
         for group, pairs in self.ranges.items():
             total, unit = float(people[pairs].sum()), float(self.program.people[pairs].max())
-            if abs(total - round(total)) > WHOLE * max(1.0, unit / MOST_IN_TYPE):
+            if abs(total - round(total)) > WHOLE_WITHIN * max(1.0, unit / MOST_IN_TYPE):
                 found.append((group, math.floor(total)))
         return found
 

@@ -15,7 +15,7 @@ from highspy import kHighsInf
 from equinoise.choices import UTILITIES, load
 from equinoise.data.grid import Floats
 from equinoise.game.game import Game
-from equinoise.solvers.optimal.linear import add_row
+from equinoise.solvers.optimal.linear import add_constraint
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 LEAST_AT = 1e-6
@@ -42,10 +42,10 @@ class Objective:
         self.features = game.features.reshape(game.players.types * game.scales, -1)
         self.original = game.original_features
 
-    def tangent(self, at: float) -> tuple[float, float]:
-        """One of them."""
-        a, b = self.curve.tangents(np.array(at))
-        return float(a), float(b)
+    def add_tangent(self, highs: Any, t: int, s: int, at: float) -> None:
+        """Keep the column t above the curve's tangent at one s: t >= a - b s."""
+        low, slope = self.curve.tangents(np.array(at))
+        add_constraint(highs, float(low), kHighsInf, [t, s], [1.0, float(slope)])
 
     def lift(self, s: Floats, at: Floats) -> Floats:
         """How far the curve is above a tangent at s, and at every s beyond; nothing left of where they touch."""
@@ -64,12 +64,7 @@ class Objective:
             highs.addVars(2, np.zeros(2), np.full(2, kHighsInf))
             for gap in (first, first + 1):
                 highs.changeColCost(gap, unit / self.total_rows)
-            add_row(
+            add_constraint(
                 highs, original / unit, original / unit,
                 [*range(len(column)), first, first + 1], [*(column / unit), 1.0, -1.0],
             )  # fmt: skip
-
-    def value(self, people: Floats, sums: Floats) -> float:
-        """The divergence, for people on every pair and the S over all cells that they make."""
-        gaps = self.original - people @ self.features
-        return float(self.weight @ self.curve.cost(sums[self.cells] / self.unit) + np.abs(gaps).sum() / self.total_rows)
