@@ -9,7 +9,6 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from equinoise.analysis.methods import NOT_PRIVATE
 from equinoise.atomic_write import write_whole
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most
@@ -19,6 +18,7 @@ from equinoise.present.figures.figure import altair
 from equinoise.present.figures.javascript import javascript
 from equinoise.present.terminal import SECRET
 from equinoise.privacy.loss import PURE
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC
 
 if TYPE_CHECKING:
     from equinoise.analysis.audit import Audit
@@ -149,7 +149,7 @@ def comparison_chart(comparison: Comparison) -> Any:
     )
     crosses = broken.mark_text(text="\u2715", fontSize=18, fontWeight="bold")
     size = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer."
-    bounds = [] if comparison.public_bounds else [f"{NOT_PRIVATE.capitalize()}."]
+    bounds = [] if comparison.public_bounds else [BOUNDS_NOT_PUBLIC]
     if any(row.promised is None for row in finite):
         bounds.append("Crosses: not everyone is protected there, and nothing is promised.")
     if len(families) > 1:

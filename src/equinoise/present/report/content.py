@@ -8,11 +8,11 @@ from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.facts import facts
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.again import Tell
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest
-from equinoise.present.figures.summary import facts
 from equinoise.present.report.left_out import WHY, left_out
 from equinoise.present.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.present.report.settings import asked, cannot_say, command, versions
@@ -43,7 +43,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
     verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
     sections = [
         Section("promise", "promise", "What is promised",
-                [Text(mechanism.public_promise, "promise"), Text(verdict, "verdict")]),
+                [Text(str(mechanism.promise.public()), "promise"), Text(verdict, "verdict")]),
         Section("left-out", "left out", "What was left out", [Text(WHY)], left_out(mechanism)),
     ]  # fmt: skip
     if mechanism.draws > 1:
@@ -64,12 +64,12 @@ def _certified_publicly(mechanism: Mechanism) -> str:
 
 
 def _kind(mechanism: Mechanism) -> str:
-    return "Differential privacy." if mechanism.differentially_private else "Per-instance, not differential privacy."
+    return mechanism.promise.headline
 
 
 def _promised(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
-    texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
+    texts = [Text(str(mechanism.promise), "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
     if not mechanism.differentially_private:
         texts.append(Text(_end_to_end(mechanism)))
     return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))

@@ -103,7 +103,7 @@ def write_figure(
 
 
 def _told(mechanism: Mechanism, path: Path, public: bool, figures: tuple[str, ...]) -> Report:
-    promise = mechanism.public_promise if public else mechanism.promise
+    promise = str(mechanism.promise.public() if public else mechanism.promise)
     return Report(path, public, figures, tuple(left_out(mechanism)) if public else (), promise)
 
 
