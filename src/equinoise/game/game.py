@@ -23,7 +23,8 @@ from equinoise.data.players import Players
 from equinoise.errors import BadInput, check
 from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
-from equinoise.game.row_store import MOST_WEIGHTS, RowStore, make_rows
+from equinoise.game.noise import MOST_WEIGHTS
+from equinoise.game.row_store import RowStore, make_rows
 from equinoise.game.utilities import kl
 from equinoise.game.utility import Closeness, closeness, feature_gain
 from equinoise.privacy.loss import LEAST_EPSILON, losses

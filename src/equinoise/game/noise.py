@@ -22,7 +22,7 @@ WEIGHT_TOTAL = 2**32
 """Every kernel row sums to this. A power of two, so that a draw needs no rejection within a row."""
 
 MOST_WEIGHTS = 2**26
-"""Kernels of more weights than this (half a gigabyte) are refused."""
+"""Kernels of more weights than this (half a gigabyte) are refused; one column's rows are laid out up to it."""
 
 MOST_SCALES = 64
 

@@ -7,19 +7,18 @@ there is room; otherwise made of two short factors whenever it is needed. Compil
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
-from equinoise.game.kernel import Kernel
+from equinoise.game.kernel import Kernel, products
+from equinoise.game.noise import MOST_WEIGHTS
 
 MOST_CACHED_WEIGHTS = 2**18
 """Weights that are laid out with several columns: what a processor keeps close. More are sooner multiplied out."""
-
-MOST_WEIGHTS = 2**26
-"""Weights that are laid out with one column: half a gigabyte."""
 
 
 class DenseRows(NamedTuple):
@@ -117,42 +116,33 @@ def make_rows(players: Players, kernel: Kernel, most: int | None = None) -> RowS
         most = MOST_WEIGHTS if len(kernel.shape) == 1 else MOST_CACHED_WEIGHTS
     if players.types * len(kernel.scales) * cells > most:
         return factored
-    rows = np.empty((players.types, len(kernel.scales), cells))
-    single = len(players.cells) == players.types
+    weights, every = np.empty((players.types, len(kernel.scales), cells)), np.arange(players.types)
     for v in range(len(kernel.scales)):
-        left, right = factored.first[v, factored.one], factored.second[v, factored.two]
-        each = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1) if single else None
-        if each is not None:
-            rows[:, v] = each * players.times[:, None]
+        if len(players.cells) == players.types:  # one cell each: all rows at once
+            factors = [factored.first[v, factored.one], factored.second[v, factored.two]]
+            weights[:, v] = products(factors) * players.times[:, None]
         else:
-            for i in range(players.types):
-                rows[i, v] = factored.row(i, v)
-    return DenseRows(rows, np.ascontiguousarray(rows[:, :, players.occupied]), factored.reach)
+            weights[:, v] = factored.some(every, np.full_like(every, v))
+    return DenseRows(weights, np.ascontiguousarray(weights[:, :, players.occupied]), factored.reach)
 
 
 def _product_rows(players: Players, kernel: Kernel) -> ProductRows:
     shape, split = kernel.shape, kernel.split
-    bins = players.grid.bins_of(players.cells)
-    places = players.grid.bins_of(players.occupied)
-    factors, found = [], []
+    bins = [players.grid.bins_of(cells) for cells in (players.cells, players.occupied)]
+    factors, places = [], []
     for axes in (range(split), range(split, len(shape))):
         sizes = [shape[axis] for axis in axes]
-        index = np.zeros(len(bins), dtype=np.int64)
-        there = np.zeros(len(places), dtype=np.int64)
-        for axis, size in zip(axes, sizes, strict=True):
-            index, there = index * size + bins[:, axis], there * size + places[:, axis]
-        used = np.unique(index)
-        width = int(np.prod(sizes))  # 1 for no axes
-        table = np.zeros((len(kernel.scales), width, width))
+        strides = np.array([math.prod(sizes[k + 1 :]) for k in range(len(sizes))], dtype=np.int64)
+        index, there = (table[:, axes.start : axes.stop] @ strides for table in bins)
+        used, width = np.unique(index), math.prod(sizes)  # width 1 for no axes
         own = np.unravel_index(used, sizes) if sizes else ()
+        table = np.zeros((len(kernel.scales), width, width))
         for v in range(len(kernel.scales)):
-            product = np.ones((len(used), 1))
-            for axis, place in zip(axes, own, strict=True):
-                product = (product[:, :, None] * kernel.weights[axis][v, place][:, None, :]).reshape(len(used), -1)
-            table[v, used] = product
+            rows = (kernel.weights[axis][v, place] for axis, place in zip(axes, own, strict=True))
+            table[v, used] = products([np.ones((len(used), 1)), *rows])
         factors.append(table)
-        found.append((index, there))
-    (one, ones), (two, twos) = found
+        places.append((index, there))
+    (one, ones), (two, twos) = places
     reach = _reach(players, factors[0], one, factors[1].shape[1])
     return ProductRows(factors[0], factors[1], players.begins, one, two, players.times, ones, twos, reach)
 
