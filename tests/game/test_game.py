@@ -11,7 +11,7 @@ from equinoise.data.players import Players
 from equinoise.errors import BadInput
 from equinoise.game.equilibrium import is_equilibrium
 from equinoise.game.game import Game
-from equinoise.game.row_store import DenseRows, ProductRows, make_rows
+from equinoise.game.row_store import DenseRows, ProductRows, make_store
 from equinoise.game.theorem import always_protecting_scale, self_protecting_scale
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
@@ -60,7 +60,7 @@ def test_rows_laid_out_and_multiplied_out_are_those_of_kronecker_products(game, 
     profile = random_profile(game, seed)
     types, scales = game.groups(profile)
     homes = game.players.homes
-    for store in (make_rows(game.players, game.kernel), make_rows(game.players, game.kernel, most=0)):
+    for store in (make_store(game.players, game.kernel), make_store(game.players, game.kernel, most=0)):
         for i in range(game.players.types):
             for v in range(game.scales):
                 np.testing.assert_array_equal(store.row(i, v), expected[i, v])

@@ -51,7 +51,7 @@ def may_gain(game: Game, profile: Ints, sums: Floats) -> np.ndarray[tuple[int, i
         scores = game.features @ slopes
     else:
         _, slopes = game.closeness.curve.tangents(game.near(sums) / game.players.counts)
-        scores = np.stack([game.store.near_rows(i) @ slopes for i in range(game.players.types)]) / game.kernel.total
+        scores = np.stack([game.store.near_weights(i) @ slopes for i in range(game.players.types)]) / game.kernel.total
     gains = scores[types] - scores[types, scales][:, None]
     most = np.abs(slopes).max(initial=0.0) * game.players.sizes[types, None]
     return np.asarray(gains + SLOPE_ROUNDING * most > game.tolerance)

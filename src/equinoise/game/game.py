@@ -24,7 +24,7 @@ from equinoise.errors import BadInput, check
 from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
 from equinoise.game.noise import MOST_WEIGHTS
-from equinoise.game.row_store import RowStore, make_rows
+from equinoise.game.row_store import RowStore, make_store
 from equinoise.game.utilities import kl
 from equinoise.game.utility import Closeness, closeness, feature_gain
 from equinoise.privacy.loss import LEAST_EPSILON, losses
@@ -88,7 +88,7 @@ class Game:
     @cached_property
     def store(self) -> RowStore:
         """W: where a person of each type comes out with each scale, types x scales x cells."""
-        return make_rows(self.players, self.kernel)
+        return make_store(self.players, self.kernel)
 
     @cached_property
     def condition(self) -> Condition:
@@ -229,7 +229,7 @@ class Game:
             gaps, steps = self.gaps(profile), self.features[i] - self.features[i, old]
             falls = np.array([feature_gain(gaps, step) for step in steps])
         else:
-            weights, near = self.store.near_rows(i), self.near(sums)
+            weights, near = self.store.near_weights(i), self.near(sums)
             changes = (weights - weights[old]) / self.kernel.total
             falls = np.array([curve.gain(self.players.counts, near, change) for change in changes])
         excess = self.excess(profile, sums)

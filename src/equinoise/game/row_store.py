@@ -40,7 +40,7 @@ class DenseRows(NamedTuple):
         """W of several groups: groups x cells."""
         return np.asarray(self.weights[types, scales])
 
-    def near_rows(self, i: int) -> Floats:
+    def near_weights(self, i: int) -> Floats:
         """W of one type in the occupied cells: scales x occupied."""
         return np.asarray(self.near[i])
 
@@ -81,7 +81,7 @@ class ProductRows(NamedTuple):
         """W of several groups: groups x cells."""
         return np.stack([self.row(i, v) for i, v in zip(types.tolist(), scales.tolist(), strict=True)])
 
-    def near_rows(self, i: int) -> Floats:
+    def near_weights(self, i: int) -> Floats:
         """W of one type in the occupied cells: scales x occupied."""
         entries = slice(self.begins[i], self.begins[i + 1])
         left = self.first[:, self.one[entries]][:, :, self.ones] * self.times[entries, None]
@@ -108,7 +108,7 @@ class ProductRows(NamedTuple):
 RowStore = DenseRows | ProductRows
 
 
-def make_rows(players: Players, kernel: Kernel, most: int | None = None) -> RowStore:
+def make_store(players: Players, kernel: Kernel, most: int | None = None) -> RowStore:
     """The rows of these players under a kernel, laid out if they are at most so many weights."""
     factored = _product_rows(players, kernel)
     cells = players.grid.cells

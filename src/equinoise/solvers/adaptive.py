@@ -67,22 +67,22 @@ def with_new_scales(solution: Solution) -> Game | None:
     if solution.protected < game.people:
         used.add(len(offered) - 1)
     step = np.sqrt(np.maximum(offered[-1] / offered[-2], 2.0)) if len(offered) > 1 else 2.0
-    kept = {tuple(offered[v].tolist()) for v in used}
-    wanted = []
+    offers = {tuple(offered[v].tolist()) for v in used}
+    candidates = []
     for v in sorted(used, key=lambda v: -int(solution.profile[:, v].sum())):
         for neighbour in {v - 1, v + 1} & set(range(len(offered))):
-            kept.add(tuple(offered[neighbour].tolist()))
-            wanted.append(np.sqrt(offered[v] * offered[neighbour]))
+            offers.add(tuple(offered[neighbour].tolist()))
+            candidates.append(np.sqrt(offered[v] * offered[neighbour]))
         if v == len(offered) - 1:
-            wanted.append(np.minimum(offered[v] * step, LARGEST_SCALE))
+            candidates.append(np.minimum(offered[v] * step, LARGEST_SCALE))
     room = min(MOST_SCALES_AT_ONCE, MOST_WEIGHTS // sum(bins**2 for bins in game.kernel.shape))
-    before = len(kept)
-    for scale in wanted:
-        if len(kept) < room and all(np.maximum(scale / k, k / scale).max() >= NEAREST for k in map(np.array, kept)):
-            kept.add(tuple(scale.tolist()))
-    if len(kept) == before:
+    before = len(offers)
+    for scale in candidates:
+        if len(offers) < room and all(np.maximum(scale / k, k / scale).max() >= NEAREST for k in map(np.array, offers)):
+            offers.add(tuple(scale.tolist()))
+    if len(offers) == before:
         return None
-    return with_scales(game, tuple(sorted(kept)))
+    return with_scales(game, tuple(sorted(offers)))
 
 
 def carry_over(solution: Solution, game: Game) -> Ints:

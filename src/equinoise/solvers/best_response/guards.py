@@ -172,12 +172,12 @@ def losing_cell(store, limits, state, old_row, i, old, block, low, high, then): 
 
 
 @compiled()
-def staying_outside(store, limits, state, buffers, i, old, block, wanted, most):  # type: ignore[no-untyped-def]
-    """People in groups of the ``wanted`` status who are not protected after a move (or more than ``most``)."""
+def staying_outside(store, limits, state, buffers, i, old, block, of_status, most):  # type: ignore[no-untyped-def]
+    """People in groups of the given status who are not protected after a move (or more than ``most``)."""
     people = 0
     for k in range(state.status.shape[0]):
         for v in range(state.status.shape[1]):
-            if state.status[k, v] != wanted:
+            if state.status[k, v] != of_status:
                 continue
             left = state.profile[k, v] - block * (k == i and v == old)
             if left == 0:

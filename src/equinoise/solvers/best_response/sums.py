@@ -32,7 +32,7 @@ def multiply_exactly(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def add_rows(high, low, weight, people):  # type: ignore[no-untyped-def]
+def add_weights(high, low, weight, people):  # type: ignore[no-untyped-def]
     """Add so many times a weight to a sum in two parts; nothing is lost."""
     step, rest = multiply_exactly(weight, float(people))
     high, low = add_exactly(high, low, step)
@@ -49,9 +49,9 @@ def sum_after(store, state, x, change, block):  # type: ignore[no-untyped-def]
         for i in range(profile.shape[0]):
             for v in range(profile.shape[1]):
                 if profile[i, v] > 0:
-                    high, low = add_rows(high, low, weight(store, i, v, x), profile[i, v])
+                    high, low = add_weights(high, low, weight(store, i, v, x), profile[i, v])
         state.high[x], state.low[x], state.exact[x] = high, low, 1
-    high, low = add_rows(state.high[x], state.low[x], change, block)
+    high, low = add_weights(state.high[x], state.low[x], change, block)
     return high + low
 
 
@@ -81,7 +81,7 @@ def move_people(store, limits, aim, state, buffers, i, old, new, block):  # type
     for x in range(low, high):
         change = new_row[x] - old_row[x]
         if change != 0:
-            upper[x], lower[x] = add_rows(upper[x], lower[x], change, block)
+            upper[x], lower[x] = add_weights(upper[x], lower[x], change, block)
             sums[x] = upper[x] + lower[x]
     near, occupied, gaps = state.near, aim.occupied, state.gaps
     for k in range(occupied.shape[0]):

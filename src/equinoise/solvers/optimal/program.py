@@ -205,10 +205,10 @@ class Program:
         """Star cuts of the demands themselves, for S, one a cell at most."""
         every = np.arange(len(self.floor))
         demand = np.maximum(self.stars.sorted, self.floor)
-        asked = self.stars.total(demand, self.floor, every) / self.unit
-        given = self.values[self.s]
-        violated = np.flatnonzero(asked > given * (1 + tolerance) + 1e-7)
-        worst = violated[np.argsort(-asked[violated] / np.maximum(given[violated], 1e-6), kind="stable")]
+        required = self.stars.total(demand, self.floor, every) / self.unit
+        reached = self.values[self.s]
+        violated = np.flatnonzero(required > reached * (1 + tolerance) + 1e-7)
+        worst = violated[np.argsort(-required[violated] / np.maximum(reached[violated], 1e-6), kind="stable")]
         for x in worst[:MOST_CUTS].tolist():
             factors = self.stars.factors(x, demand[:, x], float(self.floor[x])) / self.unit[x]
             kept = np.flatnonzero(factors > GRANTED * max(factors.max(), 1.0))

@@ -44,18 +44,18 @@ def protects(weights, demand, profile, sums, largest, moves, one, two):  # type:
     profile[j, c] -= 1
     profile[j, d] += 1
     emptied = profile[i, a] == 0 or profile[j, c] == 0
-    kept = True
+    holds = True
     for x in range(sums.shape[0]):
         then = sums[x] + (weights[i, b, x] - weights[i, a, x]) + (weights[j, d, x] - weights[j, c, x])
         fails = max(largest[x], demand[i, b, x], demand[j, d, x]) > then
         if fails and not (emptied and largest_at(demand, profile, x) <= then):
-            kept = False
+            holds = False
             break
     profile[i, a] += 1
     profile[i, b] -= 1
     profile[j, c] += 1
     profile[j, d] -= 1
-    return kept
+    return holds
 
 
 @compiled(entry=True)
@@ -95,7 +95,7 @@ def improve_by_swaps(game: Game, weights: Floats, demand: Floats, profile: Ints,
     if game.utility != "kl" or game.scales == 1:
         return run_to_end(game, profile)
     counts, occupied = game.players.counts, game.players.occupied
-    begin = looked_at = 0
+    begin = tried = 0
     moves = None
     while time.perf_counter() < deadline:
         if moves is None:
@@ -109,7 +109,7 @@ def improve_by_swaps(game: Game, weights: Floats, demand: Floats, profile: Ints,
             change = changes / sums[occupied]
             hope = change @ counts
             order = np.argsort(-hope, kind="stable")
-            begin, looked_at = begin % len(moves), 0
+            begin, tried = begin % len(moves), 0
         end = min(begin + PLACES, len(moves))
         one, two = find_swap(
             weights, demand, profile, counts, sums, largest, LEAST_GAIN * game.total_rows, moves, change, hope, order,
@@ -124,9 +124,9 @@ def improve_by_swaps(game: Game, weights: Floats, demand: Floats, profile: Ints,
                 profile, begin, moves = moved, one, None
                 continue
             end = one + 1  # demands are met and someone is unprotected: another first move
-        looked_at += end - begin
+        tried += end - begin
         begin = end % len(moves)
-        if looked_at >= len(moves):
+        if tried >= len(moves):
             break
     return run_to_end(game, profile)
 
