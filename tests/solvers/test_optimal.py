@@ -140,8 +140,8 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, r
 @given(at=st.floats(1e-6, 30), s=st.floats(1e-9, 30), further=st.floats(0, 30))
 def test_tangents_touch_the_curve_and_stay_below_it_by_their_lift(utility, at, s, further):
     objective = Objective(small_game([3, 0, 1], [0.1, 1.0], 1.0, utility))
-    a, b = objective.tangent(at)
-    here, there, beyond = objective.cost(np.array([at, s, s + further]))
+    a, b = objective.curve.tangents(np.array(at))
+    here, there, beyond = objective.curve.cost(np.array([at, s, s + further]))
     assert a - b * at == pytest.approx(here, abs=1e-9)
     assert a - b * s <= there + 1e-9
     assert a - b * (s + further) + objective.lift(np.array(s), np.array(at)) <= beyond + 1e-9
