@@ -9,9 +9,10 @@ from typing import Any
 
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.end_to_end import EndToEnd
-from equinoise.data import counting
+from equinoise.data.bad_values import Rules
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
+from equinoise.data.rows import open_rows
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
@@ -72,25 +73,30 @@ class Audit:
         return sum(release.draws for release in self.releases)
 
     def cells(self) -> list[dict[str, Any]]:
-        """For each occupied cell: its interval, its people, their average scale and their worst loss."""
+        """For each occupied cell: its interval, its people, their average scale and their worst losses.
+
+        ``end_to_end`` is None where nothing was measured.
+        """
         m, axes = self.mechanism, self.mechanism.grid.axes
-        each, scales, members = m.losses(), m.group_scales, m.members
-        found = []
+        losses, scales, members, players = m.losses(), m.group_scales, m.members, m.players
+        rows = []
         for cell in members.occupied.tolist():
             here = members.owners[members.cells == cell]
             people = members.people[here]
             low, high = m.grid.interval(cell)
-            found.append(
+            types = players.owners[players.cells == cell]
+            rows.append(
                 {
                     "cell": cell,
                     "from": low if len(axes) > 1 else low[0],
                     "to": high if len(axes) > 1 else high[0],
                     "people": int(people.sum()),
                     "average_scale": float(people @ scales[here, 0] / people.sum()) if scales.shape[1] == 1 else None,
-                    "worst_loss": float(each[here].max()),
+                    "worst_loss": float(losses[here].max()),
+                    "end_to_end": None if self.end_to_end is None else float(self.end_to_end.losses[types].max()),
                 }
             )
-        return found
+        return rows
 
     @cached_property
     def totals(self) -> list[dict[str, Any]]:
@@ -163,6 +169,6 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
-    rows = counting.open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
-    how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
-    return count_players(rows, grid, unit_rows=settings.get("unit_rows", "all"), **how).same(mechanism.players)
+    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
+    rules = Rules(settings.get("missing", "refuse"), settings.get("outside", "refuse"))
+    return count_players(rows, grid, rules, settings.get("unit_rows", "all")).same(mechanism.players)
