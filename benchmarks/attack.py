@@ -17,7 +17,7 @@ from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
 from equinoise import Axis, optimize
 from equinoise.cli import demo
-from equinoise.game.noise import WEIGHT_TOTAL, round_rows
+from equinoise.game.noise import WEIGHT_TOTAL, round_weights
 from equinoise.statistics import baselines
 from equinoise.synthesis import monotone
 
@@ -122,7 +122,7 @@ def solved_again_pairs(column, mechanism, epsilon):
 
 def monotone_pairs(column, epsilon):
     """Monotone weights for the data and for the data without a person of each cell."""
-    within = baselines.cells_within(column.axis)
+    within = baselines.cells_in_bounds(column.axis)
     counts = column.counts[within]
     rule = monotone.public_rule(epsilon, len(counts))
     everyone = Side.of_weights(monotone.weights(counts, rule))
@@ -133,7 +133,7 @@ def monotone_pairs(column, epsilon):
 
 def crowd_pairs(axis, epsilon):
     """What the attacker likes best: everyone in the middle cell, and one person alone at the end of the bounds."""
-    within = baselines.cells_within(axis)
+    within = baselines.cells_in_bounds(axis)
     rule = monotone.public_rule(epsilon, within.stop - within.start)
     for crowd in CROWDS:
         without = np.zeros(rule.cells, dtype=np.int64)
@@ -145,8 +145,8 @@ def crowd_pairs(axis, epsilon):
 
 def laplace_pair(axis, rows):
     """One person's noisy value, if the value is at the one end of the bounds, and if it is at the other."""
-    within = baselines.cells_within(axis)
-    whole = round_rows(rows, WEIGHT_TOTAL)
+    within = baselines.cells_in_bounds(axis)
+    whole = round_weights(rows, WEIGHT_TOTAL)
     sides = tuple(Side(np.array([1]), whole[[cell]], WEIGHT_TOTAL) for cell in (within.start, within.stop - 1))
     return Pair("low end against high end", sides)
 
@@ -172,7 +172,7 @@ def one_draw_tasks(columns):
     for epsilon in EPSILONS:
         pair = max(crowd_pairs(axis, epsilon), key=lambda pair: pair.expected(DRAWS))
         yield "differential-privacy", "made up", pair.person, epsilon, epsilon, pair
-    for name, make in (("laplace", baselines.laplace_rows), ("bounded-laplace", baselines.bounded_laplace_rows)):
+    for name, make in (("laplace", baselines.laplace_kernel), ("bounded-laplace", baselines.bounded_laplace_kernel)):
         for epsilon in EPSILONS:
             rows = make(axis, epsilon)
             pair = laplace_pair(axis, rows)

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS, players
 from equinoise import Axis
-from equinoise.statistics.baselines import cells_within
+from equinoise.statistics.baselines import cells_in_bounds
 
 TRIED = (
     ("players", "height", *BOUNDS),
@@ -99,7 +99,7 @@ def counted(values, low, high, bins, percentile):
     """People in each cell within the bounds."""
     axis = Axis.padded("value", low, high, bins=bins, percentile=percentile)
     counts = np.bincount([axis.cell_of(value) for value in values], minlength=bins)
-    return np.ascontiguousarray(counts[cells_within(axis)])
+    return np.ascontiguousarray(counts[cells_in_bounds(axis)])
 
 
 def histograms(which, grids):

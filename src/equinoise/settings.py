@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equinoise.choices import ENGINES, NOISES, SOLVERS, UTILITIES
+from equinoise.choices import ENGINES, NOISES, SOLVERS, UTILITIES, load
 from equinoise.errors import check, is_number, is_whole
 from equinoise.formatting import format_number, one_of, quoted
 
@@ -81,10 +81,9 @@ def _words(names: Collection[str]) -> str:
 
 
 def _is_utility(value: Any) -> bool:
-    name, colon, order = str(value).partition(":")
-    if name != "moments":
-        return name in UTILITIES and not colon
-    return order.isascii() and order.isdigit() and 1 <= int(order) <= MOST_MOMENTS
+    name = str(value).partition(":")[0]
+    numbers = getattr(load(UTILITIES, name), "NUMBERS", None) if name in UTILITIES else ()
+    return value == name if numbers is None else value in {f"{name}:{number}" for number in numbers}
 
 
 def _are_names(value: Any) -> bool:

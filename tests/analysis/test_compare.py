@@ -99,7 +99,7 @@ def test_the_losses_of_smoothing_are_those_of_fractions(pay_comparison, epsilon)
 def test_the_losses_of_noise_for_everyone_are_measured(pay_comparison):
     """People's own loss of one draw, from the definition."""
     counts, axis = pay_comparison.histogram.counts, pay_comparison.histogram.grid.axis
-    rows = baselines.staircase_rows(axis, 0.3)
+    rows = baselines.staircase_kernel(axis, 0.3)
     sums = counts @ rows
     each = [np.abs(np.log(sums / 935 / ((sums - rows[k]) / 934))).max() for k in np.flatnonzero(counts)]
     assert by(pay_comparison, "staircase", 0.3).worst_loss == pytest.approx(max(each))
@@ -140,7 +140,7 @@ def test_bounds_read_off_the_data_weaken_every_promise():
 
 
 def test_what_a_solver_cannot_take_is_left_out(monkeypatch):
-    monkeypatch.setattr("equinoise.solvers.optimal.MOST_NUMBERS", 1000)
+    monkeypatch.setattr("equinoise.solvers.optimal.MOST_PROGRAM_WEIGHTS", 1000)
     found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1], **FAST)
     (left,) = found.left_out
     assert (left.method, left.epsilon) == ("optimal", 1)

@@ -134,7 +134,7 @@ def test_a_game_is_described_by_figures_that_can_be_worked_out_again(few):
 
 def test_noise_is_as_wide_as_draws_say():
     axis = few_players().axis()
-    rows = baselines.laplace_rows(axis, 2.0)
+    rows = baselines.laplace_kernel(axis, 2.0)
     drawn = np.random.default_rng(1).choice(axis.midpoints(), 200_000, p=rows[40])
     spread = games.row_spreads(rows, axis)[40]
     assert abs(drawn.std() - spread) < 0.01 * spread
@@ -243,7 +243,9 @@ def test_a_part_that_cannot_be_done_is_told_and_tried_again(few, no_pictures, mo
 
 def test_a_stopped_solver_is_no_finished_part(few, monkeypatch, tmp_path):
     part = next(p for p in games.parts(few, TINY) if p.settings["method"] == "optimal")
-    monkeypatch.setattr("equinoise.solvers.optimal.Search.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr(
+        "equinoise.solvers.optimal.search.Search.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt)
+    )
     with pytest.raises(KeyboardInterrupt):
         finish(part, tmp_path, lambda note: None)
     assert not list(tmp_path.iterdir())
@@ -314,7 +316,7 @@ def test_noisy_rows_come_from_the_rows_of_the_laplace_mechanism(few):
         at = axis.cell_of(task.raw[0, column])
         seen = np.bincount([axis.cell_of(v) for v in drawn[:, column]], minlength=axis.bins)
         for epsilon, fits in ((4.0, True), (5.2, False), (2.8, False)):
-            expected = 40_000 * baselines.laplace_rows(axis, epsilon)[at]
+            expected = 40_000 * baselines.laplace_kernel(axis, epsilon)[at]
             statistic = ((seen - expected) ** 2 / expected).sum()
             assert (statistic < axis.bins + 6 * math.sqrt(2 * axis.bins)) == fits
 

@@ -9,14 +9,24 @@ from hypothesis import strategies as st
 from benchmarks import plain
 from equinoise.data.players import Players
 from equinoise.errors import BadInput
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.game.game import Game
-from equinoise.game.row_store import DenseRows, ProductRows, make_rows
+from equinoise.game.row_store import DenseRows, ProductRows, make_store
 from equinoise.game.theorem import always_protecting_scale, self_protecting_scale
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.solution import Solution
 from tests.helpers.drawn_games import KINDS, UTILITIES, counts, epsilons, games, random_profile
-from tests.helpers.games import assert_same_losses, bag_game, bare_grid, joint_game, joint_kernel, people_in, small_game
+from tests.helpers.games import (
+    assert_same_losses,
+    bag_game,
+    bare_grid,
+    best_scale,
+    joint_game,
+    joint_kernel,
+    people_in,
+    small_game,
+)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -50,7 +60,7 @@ def test_rows_laid_out_and_multiplied_out_are_those_of_kronecker_products(game, 
     profile = random_profile(game, seed)
     types, scales = game.groups(profile)
     homes = game.players.homes
-    for store in (make_rows(game.players, game.kernel), make_rows(game.players, game.kernel, most=0)):
+    for store in (make_store(game.players, game.kernel), make_store(game.players, game.kernel, most=0)):
         for i in range(game.players.types):
             for v in range(game.scales):
                 np.testing.assert_array_equal(store.row(i, v), expected[i, v])
@@ -75,7 +85,7 @@ def test_a_mechanism_has_the_games_rows_and_losses(game, seed):
     again = made.game()
     np.testing.assert_array_equal(again.players.people, game.players.people)
     np.testing.assert_array_equal(again.players.cells, game.players.cells)
-    np.testing.assert_array_equal(again.rows.some(types, scales), laid_out)
+    np.testing.assert_array_equal(again.store.some(types, scales), laid_out)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -90,10 +100,10 @@ def test_equilibrium_check_and_best_responses_agree_with_trying_every_move_of_ev
         gains = [(protected - now[0], utility - now[1]) for protected, utility in values]
         assume(all(abs(gain[1]) > 1e-10 or abs(gain[1]) < 1e-13 for gain in gains))
         stable &= not any(gain[0] > 0 or (gain[0] == 0 and gain[1] > 1e-11) for gain in gains)
-        best = values[game.best_response(profile, int(everyone.types[person]), int(everyone.scales[person]))]
+        best = values[best_scale(game, profile, int(everyone.types[person]), int(everyone.scales[person]))]
         assert best[0] == max(value[0] for value in values)
         assert best[1] >= max(value[1] for value in values if value[0] == best[0]) - 1e-10
-    assert game.is_equilibrium(profile) == stable
+    assert is_equilibrium(game, profile) == stable
 
 
 def test_the_twenty_people_of_whom_an_equilibrium_leaves_one_out():
@@ -102,7 +112,7 @@ def test_the_twenty_people_of_whom_an_equilibrium_leaves_one_out():
     assert self_protecting_scale(20, game.epsilon) <= 0.2821
     everyone_small = game.profile_of(np.zeros(3, dtype=np.int64))
     assert game.payoff(everyone_small).protected == 19
-    assert game.is_equilibrium(everyone_small)
+    assert is_equilibrium(game, everyone_small)
     assert game.payoff(game.largest_scale_profile()).protected == 20
 
 
@@ -143,7 +153,7 @@ def test_utility_is_clamped_at_zero():
     far = np.array([[0, 3]])
     assert game.divergence(far) > math.log(4)
     assert game.payoff(far).utility == 0
-    assert game.best_response(far, 0, 1) == 1  # nobody alone lifts KL below ln 4, or all stay protected
+    assert best_scale(game, far, 0, 1) == 1  # nobody alone lifts KL below ln 4, or all stay protected
     near = np.array([[3, 0]])
     assert game.payoff(near).utility > 0
 
@@ -224,10 +234,10 @@ def test_rows_too_many_to_lay_out_are_multiplied_out(monkeypatch):
     bags = sorted(((cell, 1), (cell + step, 1)) for cell in range(98) for step in (1, 2, 3))
     players = Players.in_bags(grid, bags, np.ones(len(bags), dtype=np.int64))
     game = Game(players, joint_kernel("laplace", [0.01, 0.1, 3.0], (101,)), 1.0)
-    assert isinstance(game.rows, ProductRows)
+    assert isinstance(game.store, ProductRows)
     assert game.output(game.largest_scale_profile()).sum() == pytest.approx(1)
     assert best_response(game, restarts=1).equilibrium
     with pytest.raises(BadInput, match=r"882 groups x 101 cells = 89,082 weights at once.* fewer bins or scales"):
-        game.laid_out(np.repeat(np.arange(players.types), 3), np.tile(np.arange(3), players.types))
+        game.stacked_weights(np.repeat(np.arange(players.types), 3), np.tile(np.arange(3), players.types))
     few = replace(game, players=Players.in_bags(grid, bags[:50], np.ones(50, dtype=np.int64)))
-    assert isinstance(few.rows, DenseRows)
+    assert isinstance(few.store, DenseRows)

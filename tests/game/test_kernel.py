@@ -30,7 +30,7 @@ def test_rows_of_the_bins_in_use_are_those_of_all_and_the_others_stay_zero():
     for axis, used in enumerate(([1, 3], [0, 2])):
         np.testing.assert_array_equal(some.weights[axis][:, used], every.weights[axis][:, used])
         assert some.weights[axis].sum() == 2 * 2 * some.totals[axis]
-    rows = some.rows_of(np.array([0, 1]), bins[[0, 2]])
+    rows = some.weights_of(np.array([0, 1]), bins[[0, 2]])
     np.testing.assert_array_equal(rows[0], every.weights[0][[0, 1], [1, 1]])
     np.testing.assert_array_equal(rows[1], every.weights[1][[0, 1], [0, 2]])
 

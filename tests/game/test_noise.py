@@ -7,10 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from equinoise.choices import NOISES
 from equinoise.data.grid import Axis
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
-from equinoise.game.noise import FAMILIES, WEIGHT_TOTAL, axis_weights, noise_mass, round_rows, scale_set
+from equinoise.game.noise import WEIGHT_TOTAL, axis_weights, noise_mass, round_weights, scale_set
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers.best_response import best_response
 from tests.helpers.games import bag_game, bare_grid, height_game, joint_game, of_column, people_in
@@ -18,7 +19,7 @@ from tests.helpers.games import bag_game, bare_grid, height_game, joint_game, of
 scales = st.one_of(st.floats(1e-6, 1e6), st.sampled_from([1e-290, 1e290, math.inf]))
 
 
-families = pytest.mark.parametrize("noise", FAMILIES)
+families = pytest.mark.parametrize("noise", NOISES)
 
 
 @families
@@ -26,7 +27,7 @@ families = pytest.mark.parametrize("noise", FAMILIES)
 def test_integer_rows_sum_to_the_total_and_are_within_one_of_the_exact_mass(noise, scale, bins):
     mass = noise_mass(noise, scale, bins)
     for total in (2**32, 2**10):
-        weights = round_rows(mass, total)
+        weights = round_weights(mass, total)
         assert (weights.sum(axis=1) == total).all()
         assert (np.abs(weights - mass * total) <= 1).all()
         assert (weights >= 0).all()
@@ -127,4 +128,4 @@ def test_a_game_needs_rows_only_for_the_cells_with_anyone_in_them():
     kernel = of_column("laplace", [0.1, 1.0], 4)
     np.testing.assert_array_equal(kernel.weights[0], every)
     game = Game(players, replace(kernel, weights=(some,)), 1.0)
-    np.testing.assert_array_equal(game.rows.rows, Game(players, kernel, 1.0).rows.rows)
+    np.testing.assert_array_equal(game.store.weights, Game(players, kernel, 1.0).store.weights)

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from equinoise.game.row_store import make_rows
+from equinoise.game.row_store import make_store
 from tests.helpers.games import bag_game, joint_game, small_game
 
 ONE, COLUMNS, ROWS, BOTH = "one column", "several columns", "several rows", "several columns and rows"
@@ -47,7 +47,7 @@ def games(draw, kinds=KINDS, utilities=("kl",), conditions=({},), scales=None, e
 
 def multiplied_out(game):
     """The game with rows that are made when they are needed, as if it were a large one."""
-    game.__dict__["rows"] = make_rows(game.players, game.kernel, most=0)
+    game.__dict__["store"] = make_store(game.players, game.kernel, most=0)
     return game
 
 

@@ -11,7 +11,10 @@ from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.game.noise import WEIGHT_TOTAL, axis_weights
 
-__all__ = ["bag_game", "bare_grid", "height_game", "joint_game", "joint_kernel", "of_column", "people_in", "small_game"]
+__all__ = [
+    "assert_same_losses", "bag_game", "bare_grid", "best_scale", "height_game", "joint_game", "joint_kernel",
+    "of_column", "people_in", "small_game",
+]  # fmt: skip
 
 
 def bare_grid(shape):
@@ -62,6 +65,27 @@ def joint_kernel(noise, scales, shape):
     """The kernel of a grid."""
     choices = tuple(scale if isinstance(scale, tuple) else (scale,) * len(shape) for scale in scales)
     return make_kernel(noise, choices, shape)
+
+
+def best_scale(game, profile, i, scale):
+    """The best scale for one person of type i now at ``scale``, everyone else staying, without any shortcut.
+
+    Staying is the first candidate, then the scales in ascending order; a later one must beat the best so far, by a
+    protected person or by more than the tolerance in utility.
+    """
+    sums = game.sums(profile)
+    best, best_gain, fewest = scale, 0.0, game.unprotected(profile, sums)
+    gains = game.gains(profile, sums, i, scale).tolist()
+    for other in range(game.scales):
+        if other == scale:
+            continue
+        moved = profile.copy()
+        moved[i, scale] -= 1
+        moved[i, other] += 1
+        count = game.unprotected(moved)
+        if count < fewest or (count == fewest and gains[other] > best_gain + game.tolerance):
+            best, best_gain, fewest = other, gains[other], count
+    return best
 
 
 def assert_same_losses(found, expected):

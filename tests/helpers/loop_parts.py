@@ -44,15 +44,15 @@ def find_slopes(aim, state):
 
 
 @numba.njit
-def find_leads(store, aim, state, buffers, i):
+def find_slope_scores(store, aim, state, buffers, i):
     fill_near(store, i, buffers.nears)
-    gain.find_leads(aim, state, buffers.leads, buffers.nears, i)
+    gain.find_slope_scores(aim, state, buffers.slope_scores, buffers.nears, i)
 
 
 @numba.njit
 def drop_and_bound(store, aim, state, buffers, rounding, i, old, new, block):
     drop = gain.divergence_drop(store, aim, state, buffers.nears, i, old, new, block)
-    return drop, gain.gain_bound(aim, state, buffers.leads, buffers.nears, rounding, i, old, new, block)
+    return drop, gain.gain_bound(aim, state, buffers.slope_scores, buffers.nears, rounding, i, old, new, block)
 
 
 @numba.njit

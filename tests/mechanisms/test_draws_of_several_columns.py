@@ -13,7 +13,7 @@ COUNTS = [[20, 0, 0, 1], [0, 5, 0, 0], [0, 0, 1, 30]]
 def groups(game):
     """People of every cell, at the only scale, and their rows on each axis."""
     bins = game.players.grid.bins_of(game.players.cells)
-    return game.players.people, game.kernel.rows_of(np.zeros(len(bins), dtype=np.int64), bins)
+    return game.players.people, game.kernel.weights_of(np.zeros(len(bins), dtype=np.int64), bins)
 
 
 def mechanism(scale):

@@ -9,6 +9,7 @@ from scipy import stats
 
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PerInstance, PromiseNotMet
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.privacy.accounting import Accountant
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
@@ -151,7 +152,7 @@ def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(any_mechanism):
     )
     types = {bag: number for number, bag in enumerate(sorted(set(any_mechanism.bags)))}
     np.add.at(profile, ([types[bag] for bag in any_mechanism.bags], any_mechanism.scale_indices), any_mechanism.people)
-    assert game.is_equilibrium(profile)
+    assert is_equilibrium(game, profile)
     np.testing.assert_allclose(game.losses(profile), any_mechanism.losses(), rtol=1e-9)
     np.testing.assert_allclose(game.output(profile), any_mechanism.output, rtol=1e-12)
     assert any_mechanism.game(3.0).epsilon == 3.0

@@ -102,7 +102,7 @@ def test_distributions_are_the_mechanisms(mechanisms):
     m = mechanisms["per-instance"]
     figure = make_figure("distribution", m)
     shares = np.array([row[2:] for row in figure.rows])
-    rows = baselines.laplace_rows(m.grid.axis, 1.0)
+    rows = baselines.laplace_kernel(m.grid.axis, 1.0)
     np.testing.assert_allclose(shares.T, [m.original, m.output, m.original @ rows])
     (spec,) = figure.specs()
     drawn = spec["data"]["values"] if "data" in spec else next(iter(spec["datasets"].values()))

@@ -109,15 +109,15 @@ def test_a_shell_is_told_how_to_complete(shell):
 
 
 def test_names_that_are_completed_are_names_that_are_taken():
+    from equinoise.choices import NOISES
     from equinoise.cli.main import all_commands
-    from equinoise.game.noise import FAMILIES
     from equinoise.present.figures import FIGURES
 
     def offered(command, option):
         parameter = next(each for each in all_commands()[command].params if option in each.opts)
         return [item.value for item in parameter.shell_complete(None, "")]
 
-    assert offered("optimize", "--noise") == list(FAMILIES)
+    assert offered("optimize", "--noise") == list(NOISES)
     assert offered("report", "--figure") == list(FIGURES)
 
 

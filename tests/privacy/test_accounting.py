@@ -14,7 +14,7 @@ from tests.helpers.games import small_game
 
 def accountant(game, profile):
     types, scales = game.groups(profile)
-    return Accountant(profile[types, scales], game.rows.some(types, scales).astype(np.int64))
+    return Accountant(profile[types, scales], game.store.some(types, scales).astype(np.int64))
 
 
 def enumerated(p, q, draws, delta):

@@ -129,7 +129,7 @@ def test_without_someone_a_cell_may_be_too_likely():
     people, weights = [1, 1], [np.array([[3, 1], [1, 3]]), np.array([[1], [1]])]
     assert "with" in certify(people, weights, [4, 1], 0.1).failure
     tiny = joint_game([[2, 0], [0, 0]], [1.0], 0.01)
-    factors = tiny.kernel.rows_of(np.array([0]), np.array([[0, 0]]))
+    factors = tiny.kernel.weights_of(np.array([0]), np.array([[0, 0]]))
     assert certify([2], factors, tiny.kernel.totals, 1e-9).holds
 
 

@@ -126,7 +126,7 @@ def test_many_draws_compose_the_loss_of_all_of_a_persons_rows(game):
     """Two of the same person's rows cost what one row of double weight would: checked on the logarithms themselves."""
     profile = game.largest_scale_profile()
     made = Solution(game, profile, "best-response", False, 0, 0.0, 0.0)
-    for accountant in (accountant_of(made), PerInstance.unchecked(made).accountant):
+    for accountant in (accountant_of(made.game, made.profile), PerInstance.unchecked(made).accountant):
         assert isinstance(accountant, Accountant)
         p, q = accountant.with_and_without
         np.testing.assert_allclose(np.exp(p).sum(), 1)

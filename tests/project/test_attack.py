@@ -16,7 +16,7 @@ from equinoise import PerInstance
 from equinoise.analysis.methods import Methods
 from equinoise.mechanisms.draws import draw_rows, uniform
 from equinoise.solvers.best_response import best_response
-from equinoise.statistics.baselines import bounded_laplace_rows, local_epsilon
+from equinoise.statistics.baselines import bounded_laplace_kernel, local_epsilon
 from tests.conftest import seeded_bytes
 from tests.helpers.games import small_game
 
@@ -176,7 +176,7 @@ def test_the_pairs_are_those_of_the_heights(heights):
     assert [p.loss for p in others_fixed_pairs(column, made)] == pytest.approx(made.losses().tolist(), rel=1e-9)
     compared = Methods(made.players, public_bounds=True).monotone(1.0)
     assert max(p.loss for p in monotone_pairs(column, 1.0)) == pytest.approx(compared.worst_loss, rel=1e-9)
-    rows = bounded_laplace_rows(column.axis, 1.0)
+    rows = bounded_laplace_kernel(column.axis, 1.0)
     assert laplace_pair(column.axis, rows).loss == pytest.approx(local_epsilon(rows, column.axis), rel=1e-6)
     for cell in np.flatnonzero(made.histogram)[[0, 5, -1]]:
         fewer = replace(column, values=column.without(cell)).counts

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from benchmarks.joint import joint_game as players_game
-from equinoise.solvers.adaptive import LARGEST, MOST, adaptive, carried_over, shared_scales, with_new_scales
+from equinoise.solvers.adaptive import (
+    LARGEST_SCALE,
+    MOST_SCALES_AT_ONCE,
+    adaptive,
+    carry_over,
+    shared_scales,
+    with_new_scales,
+)
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.genetic import genetic
 from tests.helpers.games import bag_game, height_game, joint_game, small_game
@@ -21,7 +28,7 @@ def test_scales_that_adapt_beat_a_fixed_list(heights, epsilon):
     assert found.protected == game.people
     assert found.equilibrium
     assert found.kl < 0.95 * solve(game, None).kl
-    assert len(found.game.kernel.scales) <= MOST
+    assert len(found.game.kernel.scales) <= MOST_SCALES_AT_ONCE
 
 
 def height_and_weight(heights):
@@ -49,14 +56,14 @@ def test_scales_that_adapt_are_never_worse_whatever_the_data(heights, make):
     assert found.protected == game.people
     assert found.equilibrium
     assert found.kl < 0.99 * fixed.kl
-    assert len(found.game.kernel.scales) <= MOST
+    assert len(found.game.kernel.scales) <= MOST_SCALES_AT_ONCE
 
 
 @kinds
 def test_a_solution_is_the_same_mechanism_in_the_finer_game(heights, make):
     first = solve(make(heights), None)
     finer = with_new_scales(first)
-    carried = carried_over(first, finer)
+    carried = carry_over(first, finer)
     finer.check_profile(carried)
     np.testing.assert_allclose(finer.output(carried), first.game.output(first.profile), rtol=1e-14)
     then, before = finer.payoff(carried), first.game.payoff(first.profile)
@@ -86,7 +93,7 @@ def test_larger_scales_are_offered_until_everyone_is_protected(kind):
     assert solve(game, None).protected < game.people
     found = adaptive(game, solve)
     assert found.protected == game.people
-    assert all(0.1 < scale <= LARGEST for scale in found.game.kernel.scales[-1])
+    assert all(0.1 < scale <= LARGEST_SCALE for scale in found.game.kernel.scales[-1])
 
 
 @pytest.mark.parametrize("settings", [{"delta": 0.01}, {"order": 3.0}, {"utility": "wasserstein"}])
@@ -103,12 +110,12 @@ def test_one_scale_for_all_columns_is_among_those_for_each():
     shared = shared_scales(game)
     assert shared.kernel.scales == ((0.1, 0.2), (1.0, 2.0))
     found = solve(shared, None)
-    carried = game.check_profile(carried_over(found, game))
+    carried = game.check_profile(carry_over(found, game))
     np.testing.assert_allclose(game.output(carried), shared.output(found.profile), rtol=1e-14)
 
 
 def test_nothing_new_to_offer_ends_it():
-    game = small_game([5, 5], [LARGEST / 1.01, LARGEST], 1.0)
+    game = small_game([5, 5], [LARGEST_SCALE / 1.01, LARGEST_SCALE], 1.0)
     assert with_new_scales(best_response(game)) is None
     assert adaptive(game, solve).game is game
 

@@ -24,7 +24,7 @@ def test_five_hundred_draws_within_a_budget(heights):
     found = within_budget(game, solve, 500, Budget(1.0, 1e-6))
     assert found.kl <= 0.02
     assert found.protected == 1844
-    assert accountant_of(found).worst(500, 1e-6) <= 1.0
+    assert accountant_of(found.game, found.profile).worst(500, 1e-6) <= 1.0
     assert found.game.epsilon > 10 * 1.0 / 500
 
 
@@ -37,11 +37,11 @@ def test_draws_within_a_budget_whatever_the_data(kind):
     budget = Budget(1.0, 1e-6)
     found = within_budget(game, solve, 200, budget)
     assert found.protected == game.people
-    assert accountant_of(found).worst(200, 1e-6) <= 1.0
+    assert accountant_of(found.game, found.profile).worst(200, 1e-6) <= 1.0
     assert found.game.epsilon > 1.0 / 200
     made = PerInstance.from_solution(found, draws=200, budget=budget)
     assert made.within_budget
-    assert made.cost(200) == pytest.approx(accountant_of(found).worst(200, 1e-6), rel=1e-9)
+    assert made.cost(200) == pytest.approx(accountant_of(found.game, found.profile).worst(200, 1e-6), rel=1e-9)
 
 
 def test_past_what_is_possible_the_most_draws_are_stated(heights):

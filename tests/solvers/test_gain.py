@@ -7,21 +7,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.game.utility import LINEAR
-from equinoise.solvers.best_response.gain import ROUNDING, clamped_gain
+from equinoise.solvers.best_response.gain import SLOPE_ROUNDING, clamped_gain
 from tests.helpers.drawn_games import EVERY_UTILITY, games, moved, moves_of, random_profile
 from tests.helpers.games import height_game
-from tests.helpers.loop_parts import best_block_size, drop_and_bound, find_leads, find_slopes, parts_of
+from tests.helpers.loop_parts import best_block_size, drop_and_bound, find_slope_scores, find_slopes, parts_of
 
 scales = st.just([0.02, 0.3, 2.0])
 
 
-def leads_by_hand(game, profile, i):
+def slope_scores_by_hand(game, profile, i):
     """What a person of type i takes off by being at each scale: by the slopes of the game's own divergence."""
-    if game.closeness.kind == LINEAR:
+    if game.closeness.curve is None:
         return game.features[i] @ np.sign(game.gaps(profile)), 1.0
-    slopes = game.closeness.slopes(game.players.counts, game.near(game.sums(profile)))
-    rows = np.array([game.rows.row(i, v)[game.players.occupied] for v in range(game.scales)])
+    _, slopes = game.closeness.curve.tangents(game.near(game.sums(profile)) / game.players.counts)
+    rows = np.array([game.store.row(i, v)[game.players.occupied] for v in range(game.scales)])
     return rows @ slopes / game.kernel.total, slopes.max()
 
 
@@ -31,14 +30,14 @@ def test_no_move_takes_off_more_than_the_slopes_promise(game, seed):
     parts = parts_of(game, profile)
     rounding, before = find_slopes(parts.aim, parts.state), game.divergence(profile)
     for i, old, new in moves_of(profile):
-        find_leads(parts.store, parts.aim, parts.state, parts.buffers, i)
-        leads, (by_hand, steepest) = parts.buffers.leads, leads_by_hand(game, profile, i)
+        find_slope_scores(parts.store, parts.aim, parts.state, parts.buffers, i)
+        slope_scores, (by_hand, steepest) = parts.buffers.slope_scores, slope_scores_by_hand(game, profile, i)
         spare = rounding * game.players.sizes[i]
-        np.testing.assert_allclose(leads, by_hand, rtol=1e-9, atol=spare)
-        assert 0 < rounding <= ROUNDING * max(1.0, steepest) * 1.01
+        np.testing.assert_allclose(slope_scores, by_hand, rtol=1e-9, atol=spare)
+        assert 0 < rounding <= SLOPE_ROUNDING * max(1.0, steepest) * 1.01
         for block in (1, int(profile[i, old])):
             taken, bound = drop_and_bound(parts.store, parts.aim, parts.state, parts.buffers, spare, i, old, new, block)
-            most = block * (leads[new] - leads[old] + spare)
+            most = block * (slope_scores[new] - slope_scores[old] + spare)
             assert taken - 1e-12 * max(1, abs(taken)) <= bound <= most + 1e-12 * max(1, abs(most))
             fallen = game.total_rows * (before - game.divergence(moved(profile, i, old, new, block)))
             assert taken == pytest.approx(fallen, abs=1e-9, rel=1e-9)
@@ -54,7 +53,7 @@ def test_a_move_gains_what_the_utility_rises(game, seed):
     )
     rounding, excess = find_slopes(parts.aim, parts.state), game.excess(profile)
     for i, old, new in moves_of(profile):
-        find_leads(parts.store, parts.aim, parts.state, parts.buffers, i)
+        find_slope_scores(parts.store, parts.aim, parts.state, parts.buffers, i)
         taken, _ = drop_and_bound(parts.store, parts.aim, parts.state, parts.buffers, rounding, i, old, new, 1)
         rise = game.payoff(moved(profile, i, old, new)).utility - before
         assert clamped_gain.py_func(taken, excess) == pytest.approx(rise * most, abs=1e-10)
@@ -78,7 +77,7 @@ def test_as_many_follow_as_take_off_the_most(utility, data, seed):
     parts = parts_of(game, profile)
     rounding = find_slopes(parts.aim, parts.state)
     for i, old, new in moves_of(profile):
-        find_leads(parts.store, parts.aim, parts.state, parts.buffers, i)
+        find_slope_scores(parts.store, parts.aim, parts.state, parts.buffers, i)
         most = int(profile[i, old])
         taken = [0.0]
         for block in range(1, most + 1):
@@ -97,7 +96,7 @@ def test_one_person_among_a_trillion_shows(heights, utility):
     parts = parts_of(game, profile)
     rounding = find_slopes(parts.aim, parts.state)
     for i, old, new in moves_of(profile)[::97]:
-        find_leads(parts.store, parts.aim, parts.state, parts.buffers, i)
+        find_slope_scores(parts.store, parts.aim, parts.state, parts.buffers, i)
         one, many = (
             drop_and_bound(parts.store, parts.aim, parts.state, parts.buffers, rounding, i, old, new, block)[0]
             for block in (1, 10**3)

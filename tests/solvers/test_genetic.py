@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.solvers import genetic as module
 from equinoise.solvers.genetic import Population, genetic
 from tests.helpers.drawn_games import CONDITIONS, EVERY_UTILITY, KINDS, games
@@ -36,11 +37,11 @@ def test_it_gets_better_and_repeats_with_the_seed(kind):
     assert many.game.payoff(many.profile).value > few.game.payoff(few.profile).value
     np.testing.assert_array_equal(many.profile, genetic(game, generations=40).profile)
     assert [state.number for state in seen] == list(range(1, many.rounds + 1))
-    assert many.equilibrium == game.is_equilibrium(many.profile)
+    assert many.equilibrium == is_equilibrium(game, many.profile)
 
 
 def test_it_stops_when_nothing_gets_better(monkeypatch):
-    monkeypatch.setattr(module, "PATIENCE", 5)
+    monkeypatch.setattr(module, "PATIENT_GENERATIONS", 5)
     solution = genetic(small_game([1, 2], [0.1, 1.0], 1.0), generations=500)
     assert solution.rounds < 30
     assert solution.equilibrium

@@ -46,7 +46,7 @@ class Guarded:
         np.testing.assert_allclose(state.sums, game.sums(profile), rtol=1e-14)
         np.testing.assert_array_equal(state.near, state.sums[game.players.occupied])
         types, used = game.groups(profile)
-        rows = game.rows.some(types, used)
+        rows = game.store.some(types, used)
         outside = game.condition.outside(rows, state.sums, types)
         assert (state.status[types, used] == np.where(outside, EXPOSED, GUARDED)).all()
         assert np.count_nonzero(state.status) == len(types)

@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from benchmarks import optimal as optimal_benchmark
 from equinoise.errors import BadInput
+from equinoise.game.equilibrium import is_equilibrium
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.optimal import optimal
 from equinoise.solvers.optimal.nodes import Node
 from equinoise.solvers.optimal.objective import Objective
 from equinoise.solvers.optimal.program import Program
-from equinoise.solvers.optimal.swaps import swapped
+from equinoise.solvers.optimal.swaps import improve_by_swaps
 from tests.helpers.games import bag_game, height_game, joint_game, small_game
 
 counts = st.lists(st.integers(0, 3), min_size=2, max_size=5).filter(lambda n: 2 <= sum(n) <= 7)
@@ -106,7 +107,7 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, r
     profile = random.choice(profiles)
     program = Program(game)
     people = profile.ravel()
-    assert (program.demand[people > 0] <= (people @ program.rows) * (1 + 1e-12)).all()
+    assert (program.demand[people > 0] <= (people @ program.weights) * (1 + 1e-12)).all()
     assert program.divergence(people / program.people) == pytest.approx(game.divergence(profile), abs=1e-9)
     path, node = [program.root], program.root
     for _ in range(6):
@@ -139,8 +140,8 @@ def test_no_row_of_the_program_cuts_off_a_profile_that_protects_everyone(game, r
 @given(at=st.floats(1e-6, 30), s=st.floats(1e-9, 30), further=st.floats(0, 30))
 def test_tangents_touch_the_curve_and_stay_below_it_by_their_lift(utility, at, s, further):
     objective = Objective(small_game([3, 0, 1], [0.1, 1.0], 1.0, utility))
-    a, b = objective.tangent(at)
-    here, there, beyond = objective.cost(np.array([at, s, s + further]))
+    a, b = objective.curve.tangents(np.array(at))
+    here, there, beyond = objective.curve.cost(np.array([at, s, s + further]))
     assert a - b * at == pytest.approx(here, abs=1e-9)
     assert a - b * s <= there + 1e-9
     assert a - b * (s + further) + objective.lift(np.array(s), np.array(at)) <= beyond + 1e-9
@@ -167,13 +168,13 @@ def tightened(program, node):
         found = program.solve(later())
         if found in (None, math.inf) or program.tighten(1e-6) == 0:
             break
-    program.drop_slack_rows()
+    program.drop_slack_constraints()
 
 
 def two_at_a_time(game, profile):
     program = Program(game)
     shape = (program.types, program.choices, -1)
-    return swapped(game, program.rows.reshape(shape), program.demand.reshape(shape), profile, later())
+    return improve_by_swaps(game, program.weights.reshape(shape), program.demand.reshape(shape), profile, later())
 
 
 @given(games((1.0, 2.0, 4.0)), st.integers(0, 10**6))
@@ -190,7 +191,7 @@ def test_swaps_keep_everyone_protected_and_never_raise_the_divergence(game, pick
 def test_two_people_move_where_one_would_not(heights):
     game = height_game("wide", 0.3, values=heights)
     found = best_response(game, restarts=1)
-    assert game.is_equilibrium(found.profile)
+    assert is_equilibrium(game, found.profile)
     assert game.divergence(two_at_a_time(game, found.profile)) < found.kl - 1e-5
 
 

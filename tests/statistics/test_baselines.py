@@ -10,7 +10,8 @@ from scipy import integrate
 
 from equinoise.analysis.methods import LOCAL_ROWS
 from equinoise.data.grid import Axis
-from equinoise.game.noise import noise_mass, staircase_survival
+from equinoise.game.noise import noise_mass
+from equinoise.game.noises.staircase import staircase_survival
 from equinoise.privacy.certificate import exp_lower_bound
 from equinoise.statistics import baselines, metrics
 from equinoise.statistics.baselines import laplace_output, local_epsilon
@@ -68,9 +69,9 @@ def test_a_cell_that_only_some_rows_reach_has_no_finite_local_epsilon():
 @given(axis=SPANNING, epsilon=EPSILONS)
 def test_the_textbook_laplace_scale_is_off_by_how_far_apart_the_midpoints_are(axis, epsilon):
     """The grid is padded alike on both sides, so the worst pair, the two end cells, keep the same mass."""
-    cells = baselines.cells_within(axis)
+    cells = baselines.cells_in_bounds(axis)
     apart = (cells.stop - cells.start - 1) * axis.width / (axis.high - axis.low)
-    found = local_epsilon(baselines.laplace_rows(axis, epsilon), axis)
+    found = local_epsilon(baselines.laplace_kernel(axis, epsilon), axis)
     assert found <= epsilon * apart * (1 + 1e-9)
     if cells.start > 0:
         assert found == pytest.approx(epsilon * apart)
@@ -78,7 +79,7 @@ def test_the_textbook_laplace_scale_is_off_by_how_far_apart_the_midpoints_are(ax
 
 def test_cutting_off_breaks_the_textbook_epsilon_of_the_staircase():
     axis = Axis("x", 0.0, 1.0, 1001, 0.0)
-    assert local_epsilon(baselines.staircase_rows(axis, 1.0), axis) > 1.3
+    assert local_epsilon(baselines.staircase_kernel(axis, 1.0), axis) > 1.3
 
 
 @given(axis=SPANNING, epsilon=EPSILONS)
@@ -93,7 +94,7 @@ def test_bounded_laplace_keeps_epsilon_with_the_smallest_scale_that_does(axis, e
 
 def test_bounded_laplace_ends_where_every_scale_would_do():
     axis = Axis.padded("x", 0, 1, bins=3)  # both bounds in the middle cell
-    assert local_epsilon(baselines.bounded_laplace_rows(axis, 1.0), axis) == 0
+    assert local_epsilon(baselines.bounded_laplace_kernel(axis, 1.0), axis) == 0
 
 
 def staircase_density(t, epsilon):
@@ -115,7 +116,7 @@ def test_staircase_mass_is_the_integral_of_its_density(epsilon):
         pieces = itertools.pairwise([ends[0], *inside, ends[1]])
         expected[k, x] = sum(integrate.quad(staircase_density, *piece, args=(epsilon,))[0] for piece in pieces)
     expected /= expected.sum(axis=1, keepdims=True)
-    assert baselines.staircase_rows(axis, epsilon) == pytest.approx(expected, rel=1e-6)
+    assert baselines.staircase_kernel(axis, epsilon) == pytest.approx(expected, rel=1e-6)
     whole = 2 * sum(
         integrate.quad(staircase_density, k, k + 1, args=(epsilon,), points=[k + gamma])[0] for k in range(400)
     )
@@ -170,7 +171,7 @@ def test_the_pseudo_count_in_floats_keeps_the_proof(epsilon, others):
 @given(st.lists(st.integers(0, 50), min_size=2, max_size=12).filter(any), EPSILONS)
 def test_smoothed_counts_are_weights_of_the_chosen_cells_only(counts, epsilon):
     inside = slice(0, len(counts))
-    weights = baselines.smoothed(np.array([*counts, 0, 0]), epsilon, inside)
+    weights = baselines.smooth_counts(np.array([*counts, 0, 0]), epsilon, inside)
     assert weights[-2:].tolist() == [0, 0]
     assert (weights[inside] > 0).all()
     assert weights.sum() == pytest.approx(sum(counts) + len(counts) / math.expm1(epsilon))
@@ -179,5 +180,5 @@ def test_smoothed_counts_are_weights_of_the_chosen_cells_only(counts, epsilon):
 @pytest.mark.parametrize("epsilon", [1e-9, 1e-4, 0.0999999, 0.1000001])
 def test_staircase_noise_keeps_its_digits_at_small_epsilons(epsilon):
     axis = Axis.padded("x", 0, 10)
-    rows = baselines.staircase_rows(axis, epsilon)
+    rows = baselines.staircase_kernel(axis, epsilon)
     assert baselines.local_epsilon(rows, axis) == pytest.approx(1.06 * epsilon, rel=0.06)

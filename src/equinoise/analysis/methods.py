@@ -45,9 +45,9 @@ PROMISES = {
 """What each method promises, of whatever epsilon, in the order in which methods are shown."""
 
 LOCAL_ROWS = {
-    "laplace": baselines.laplace_rows,
-    "bounded-laplace": baselines.bounded_laplace_rows,
-    "staircase": baselines.staircase_rows,
+    "laplace": baselines.laplace_kernel,
+    "bounded-laplace": baselines.bounded_laplace_kernel,
+    "staircase": baselines.staircase_kernel,
 }
 
 
@@ -154,15 +154,15 @@ class Methods:
     def smoothed(self, method: str, epsilon: float) -> Row:
         """Pseudo-counts in every cell of the grid, or only in those within the bounds."""
         everywhere = method == "additive-smoothing"
-        cells = np.arange(self.grid.cells) if everywhere else baselines.grid_cells_within(self.grid)
+        cells = np.arange(self.grid.cells) if everywhere else baselines.grid_cells_in_bounds(self.grid)
         began = time.perf_counter()
-        weights = baselines.smoothed(self.counts, epsilon, cells)
+        weights = baselines.smooth_counts(self.counts, epsilon, cells)
         total = float(weights.sum())
         seconds = time.perf_counter() - began
         each, logs, without = [], np.log(weights[cells] / total), self.counts.copy()
         for cell in self.players.cells:
             without[cell] -= 1
-            other = baselines.smoothed(without, epsilon, cells)[cells]
+            other = baselines.smooth_counts(without, epsilon, cells)[cells]
             without[cell] += 1
             each.append(np.abs(logs - np.log(other / other.sum())).max())
         return self._row(
@@ -202,7 +202,7 @@ class Methods:
         )  # fmt: skip
 
     def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, Any]]]:
-        within = baselines.grid_cells_within(self.grid)
+        within = baselines.grid_cells_in_bounds(self.grid)
         for _ in range(peers.RELEASES):
             began = time.perf_counter()
             weights = np.zeros(self.grid.cells)

@@ -14,15 +14,16 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.choices import NOISES
 from equinoise.data.grid import Axis
 from equinoise.experiments import paper_results as paper
 from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.games import row_spreads
 from equinoise.experiments.paper_results import BINS, HEIGHT, PERCENTILE
 from equinoise.experiments.tables import MARK, OURS, Row
-from equinoise.game.noise import FAMILIES, PAPER_MULTIPLIERS, noise_mass, scale_set
+from equinoise.game.noise import PAPER_MULTIPLIERS, noise_mass, scale_set
 from equinoise.game.theorem import always_protecting_scale
-from equinoise.statistics.baselines import cells_within, laplace_output, laplace_rows
+from equinoise.statistics.baselines import cells_in_bounds, laplace_kernel, laplace_output
 from equinoise.statistics.metrics import kl, metrics
 
 LAPLACE_EPSILONS = (1.0, 2.0, 4.0, 8.0)
@@ -103,7 +104,7 @@ def one_grid(data: Dataset) -> Finding:
 
 
 def _bins_in_bounds(axis: Axis) -> int:
-    return len(range(axis.bins)[cells_within(axis)])
+    return len(range(axis.bins)[cells_in_bounds(axis)])
 
 
 def _laplace_metrics(data: Dataset, axis: Axis, epsilon: float) -> dict[str, float]:
@@ -122,7 +123,7 @@ def sd_of_probabilities(data: Dataset) -> Finding:
     rows: list[Figures] = []
     for epsilon in LAPLACE_EPSILONS:
         ours = _laplace_metrics(data, axis, epsilon)
-        least = float(row_spreads(laplace_rows(axis, epsilon), axis)[cells_within(axis)].min()) - widest
+        least = float(row_spreads(laplace_kernel(axis, epsilon), axis)[cells_in_bounds(axis)].min()) - widest
         rows.append({
             "epsilon": epsilon, f"the paper's {MARK}": HEIGHT.rows["laplace", epsilon]["pmf_sd_loss"],
             "ours, SD of the K probabilities": ours["pmf_sd_loss"],
@@ -188,7 +189,7 @@ def kl_ceiling(data: Dataset) -> Finding:
     q[0] = 1e-4
     scales = [b for epsilon in HEIGHT.epsilons for b in scale_set("paper", data.axis(), epsilon)]
     scales += scale_set("wide", data.axis(), 1.0)
-    own = min(float(noise_mass(name, b, BINS).diagonal().min()) for name in FAMILIES for b in scales)
+    own = min(float(noise_mass(name, b, BINS).diagonal().min()) for name in NOISES for b in scales)
     return Finding(
         "KL can exceed ln K",
         f"The paper bounds KL by ln K = {math.log(BINS):.3f}, for any two distributions. That is not so: if everyone "

@@ -95,7 +95,7 @@ def describe(solution: Solution) -> dict[str, Any]:
 def laplace(data: Dataset, epsilon: float) -> dict[str, Any]:
     """The Laplace mechanism on the same grid: worked out, not drawn, so that no seed is in it."""
     axis, counts = data.axis(), data.histogram().counts
-    rows = baselines.laplace_rows(axis, epsilon)
+    rows = baselines.laplace_kernel(axis, epsilon)
     each = losses(rows[counts > 0], counts @ rows, data.people)
     people = counts[counts > 0]
     return {

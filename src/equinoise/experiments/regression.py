@@ -117,7 +117,7 @@ def laplace(
     the person spends twice that; with two, epsilon is split between them.
     """
     task, per_value = Task(data), epsilon / shares
-    local = [baselines.local_epsilon(baselines.laplace_rows(axis, per_value), axis) for axis in task.axes]
+    local = [baselines.local_epsilon(baselines.laplace_kernel(axis, per_value), axis) for axis in task.axes]
     trainings = (noisy_rows(task, per_value, seed) for seed in settings.regression_seeds)
     return {
         "data": data.name, "method": "laplace", "epsilon": epsilon, "shares": shares, "draws": data.people,
@@ -134,7 +134,7 @@ def noisy_rows(task: Task, epsilon: float, seed: int) -> Floats:
     random = np.random.default_rng([seed, 1])
     columns = []
     for values, axis in zip(task.raw.T, task.axes, strict=True):
-        running = np.cumsum(baselines.laplace_rows(axis, epsilon), axis=1)
+        running = np.cumsum(baselines.laplace_kernel(axis, epsilon), axis=1)
         cells = [axis.cell_of(value) for value in values.tolist()]
         uniform = random.random(len(cells))
         outputs = (running[cells] < uniform[:, None]).sum(axis=1).clip(0, axis.bins - 1)

@@ -13,7 +13,7 @@ from equinoise.data.grid import Floats, Ints
 from equinoise.privacy.loss import APPROXIMATE, EPSILON_CAP, MARGIN, PURE, RENYI, log_ratios
 
 LARGEST_POWER = 600.0
-"""Of e, that sums of Renyi divergences are worked out with; larger ones are scaled down first."""
+"""The power of e up to which sums of Renyi divergences are worked out; larger ones are scaled down first."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class Condition:
 
     @property
     def kind(self) -> int:
-        """Which of the three it is."""
+        """The kind of condition: ``PURE``, ``APPROXIMATE`` or ``RENYI``."""
         if self.order is not None:
             return RENYI
         return APPROXIMATE if self.delta > 0 else PURE
@@ -56,7 +56,7 @@ class Condition:
 
     @cached_property
     def lower(self) -> Floats:
-        """The smallest share; zero when e^epsilon is clearly above R/(R - m)."""
+        """The smallest share, for each type; zero when e^epsilon is clearly above R/(R - m)."""
         growth = math.expm1(min(self.epsilon, EPSILON_CAP))
         needed = self.sizes * (1 + MARGIN) - (self.total_rows - self.sizes) * growth
         return np.asarray(np.maximum(0.0, needed) / self.total_rows)
@@ -66,19 +66,19 @@ class Condition:
         """What the divergence of the other two conditions may be."""
         return self.delta * (1 - 1e-4) if self.kind == APPROXIMATE else self.epsilon * (1 - 1e-6)
 
-    def outside(self, rows: Floats, sums: Floats, types: Ints) -> NDArray[np.bool_]:
-        """Which of these rows, of people of these types, are not protected."""
+    def outside(self, weights: Floats, sums: Floats, types: Ints) -> NDArray[np.bool_]:
+        """Whether one person of each of these types, with each row of weights, is not protected: people."""
         if self.kind == PURE:
             upper, lower = self.upper[types, None], self.lower[types, None]
-            return np.asarray(((rows > upper * sums) | (rows < lower * sums)).any(axis=1))
-        return self.divergences(rows, sums, types) > self.limit
+            return np.asarray(((weights > upper * sums) | (weights < lower * sums)).any(axis=1))
+        return self.divergences(weights, sums, types) > self.limit
 
-    def divergences(self, rows: Floats, sums: Floats, types: Ints) -> Floats:
-        """What the condition bounds, for one person with each row: loss, hockey-stick or Renyi divergence."""
-        ratios = log_ratios(rows, sums, self.total_rows, self.sizes[types])
+    def divergences(self, weights: Floats, sums: Floats, types: Ints) -> Floats:
+        """What the condition bounds, for one person with each row: loss, hockey-stick or Renyi divergence; people."""
+        ratios = log_ratios(weights, sums, self.total_rows, self.sizes[types])
         if self.kind == PURE:
             return np.asarray(np.abs(ratios).max(axis=1))
-        p = np.broadcast_to(sums / sums.sum(), rows.shape)
+        p = np.broadcast_to(sums / sums.sum(), weights.shape)
         with np.errstate(over="ignore"):
             return self._between(p, p * np.exp(-ratios), ratios)
 

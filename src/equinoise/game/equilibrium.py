@@ -9,23 +9,19 @@ are not are first looked at in the cell where they were found not to be.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
-from equinoise.game.utility import LINEAR
+from equinoise.game.game import Game
 from equinoise.privacy.loss import PURE
 
-if TYPE_CHECKING:
-    from equinoise.game.game import Game
-
-ROUNDING = 2.0**-40
+SLOPE_ROUNDING = 2.0**-40
 """What rounding may hide in a product of a row with the slopes, as a share of the largest that it could be."""
 
 
 def is_equilibrium(game: Game, profile: Ints) -> bool:
     """Whether staying is everyone's best response."""
+    profile = game.check_profile(profile)
     types, scales = game.groups(profile)
     sums = game.sums(profile)
     outside = game.outside(types, scales, sums)
@@ -36,8 +32,7 @@ def is_equilibrium(game: Game, profile: Ints) -> bool:
         i, old = int(types[g]), int(scales[g])
         gains = game.gains(profile, sums, i, old)
         for new in range(game.scales):
-            closer = bool(gains[new] > game.tolerance)
-            enough = unprotected if closer else unprotected - 1
+            enough = unprotected if gains[new] > game.tolerance else unprotected - 1
             if new == old or enough < 0 or (guard is not None and guard.fewest(g, i, old, new) > enough):
                 continue
             moved = profile.copy()
@@ -49,21 +44,21 @@ def is_equilibrium(game: Game, profile: Ints) -> bool:
 
 
 def may_gain(game: Game, profile: Ints, sums: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """The moves that may gain, by the slopes: groups x scales."""
+    """Whether a move may gain, by the slopes: groups x scales."""
     types, scales = game.groups(profile)
-    if game.closeness.kind == LINEAR:
+    if game.closeness.curve is None:
         slopes = np.sign(game.gaps(profile))
-        leads = game.features @ slopes
+        scores = game.features @ slopes
     else:
-        slopes = game.closeness.slopes(game.players.counts, game.near(sums))
-        leads = np.stack([game.rows.near_rows(i) @ slopes for i in range(game.players.types)]) / game.kernel.total
-    gains = leads[types] - leads[types, scales][:, None]
+        _, slopes = game.closeness.curve.tangents(game.near(sums) / game.players.counts)
+        scores = np.stack([game.store.near_weights(i) @ slopes for i in range(game.players.types)]) / game.kernel.total
+    gains = scores[types] - scores[types, scales][:, None]
     most = np.abs(slopes).max(initial=0.0) * game.players.sizes[types, None]
-    return np.asarray(gains + ROUNDING * most > game.tolerance)
+    return np.asarray(gains + SLOPE_ROUNDING * most > game.tolerance)
 
 
 class Guard:
-    """What one person's move does to others under the pure condition: at least so many are unprotected after it."""
+    """Lower bounds on how many people are unprotected after one person's move, under the pure condition."""
 
     def __init__(self, game: Game, profile: Ints, sums: Floats, outside: np.ndarray[tuple[int], np.dtype[np.bool_]]):
         self.game, self.sums = game, sums
@@ -76,7 +71,7 @@ class Guard:
         self.weight = np.zeros(len(self.exposed))
         found = 0
         for g, (i, v) in enumerate(zip(self.types.tolist(), self.scales.tolist(), strict=True)):
-            row = game.rows.row(i, v)
+            row = game.store.row(i, v)
             if outside[g]:
                 beyond = np.maximum(row - self.upper[i] * sums, self.lower[i] * sums - row)
                 self.witness[found] = beyond.argmax()
@@ -88,11 +83,11 @@ class Guard:
                     self.smallest.add(-row / self.lower[i], g)
 
     def fewest(self, g: int, i: int, old: int, new: int) -> int:
-        """At least so many people are unprotected once one person of group g is at another scale."""
-        row = self.game.rows.row(i, new)
-        change = row - self.game.rows.row(i, old)
+        """A lower bound on the people who are unprotected once one person of group g is at another scale."""
+        row = self.game.store.row(i, new)
+        change = row - self.game.store.row(i, old)
         then, leaving = self.sums + change, bool(self.people[g] == 1)
-        spare = 1 + ROUNDING  # sums that nearly cancel are looked at in full
+        spare = 1 + SLOPE_ROUNDING  # sums that nearly cancel are looked at in full
         safe = then > 2.0**-8 * self.sums
         lost = (self.largest.without(g, leaving) > spare * then) | (-self.smallest.without(g, leaving) * spare < then)
         beyond = (row > spare * self.upper[i] * then) | (row * spare < self.lower[i] * then)
@@ -106,19 +101,19 @@ class Guard:
 
 
 class Outermost:
-    """The two largest of the rows that were added, in every cell, and whose the largest is."""
+    """The two largest of the rows that were added, in every cell, and the owner of the largest."""
 
     def __init__(self, cells: int) -> None:
         self.first, self.second = np.full(cells, -np.inf), np.full(cells, -np.inf)
         self.owner = np.full(cells, -1)
 
     def add(self, row: Floats, owner: int) -> None:
-        """One more row."""
+        """Add a row over all cells."""
         above = row > self.first
         self.second = np.where(above, self.first, np.maximum(self.second, row))
         self.first = np.where(above, row, self.first)
         self.owner[above] = owner
 
     def without(self, owner: int, leaving: bool) -> Floats:
-        """The largest, without the row of an owner if the last of them is leaving."""
+        """The largest row in every cell, without an owner's if the last of them is leaving."""
         return np.where(self.owner == owner, self.second, self.first) if leaving else self.first

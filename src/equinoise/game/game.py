@@ -13,6 +13,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +23,18 @@ from equinoise.data.players import Players
 from equinoise.errors import BadInput, check
 from equinoise.game.condition import Condition
 from equinoise.game.kernel import Kernel
-from equinoise.game.row_store import MOST_WEIGHTS, RowStore, make_rows
-from equinoise.game.utility import LINEAR, TV, Closeness, closeness, feature_gain
+from equinoise.game.noise import MOST_WEIGHTS
+from equinoise.game.row_store import RowStore, make_store
+from equinoise.game.utilities import kl
+from equinoise.game.utility import Closeness, closeness, feature_gain
 from equinoise.privacy.loss import losses
 from equinoise.settings import LEAST_EPSILON
 
-AT_ONCE = 2**22
-"""Weights looked at together."""
+WEIGHTS_AT_ONCE = 2**22
+"""Weights of groups that are laid out together."""
 
 
-@dataclass(frozen=True)
-class Payoff:
+class Payoff(NamedTuple):
     """People protected, and the utility between 0 and 1 added to them; compared in that order."""
 
     protected: int
@@ -71,23 +73,23 @@ class Game:
 
     @property
     def people(self) -> int:
-        """N, the number of players."""
+        """N: people."""
         return self.players.total_people
 
     @property
     def total_rows(self) -> int:
-        """R, the rows of all of them."""
+        """R: the rows of all people."""
         return self.players.total_rows
 
     @property
     def scales(self) -> int:
-        """How many scales there are on offer."""
+        """The number of scales on offer."""
         return len(self.kernel.scales)
 
     @cached_property
-    def rows(self) -> RowStore:
-        """Where a person of each type comes out with each scale."""
-        return make_rows(self.players, self.kernel)
+    def store(self) -> RowStore:
+        """W: where a person of each type comes out with each scale, types x scales x cells."""
+        return make_store(self.players, self.kernel)
 
     @cached_property
     def condition(self) -> Condition:
@@ -101,7 +103,7 @@ class Game:
 
     @cached_property
     def features(self) -> Floats:
-        """What one person of each type with each scale adds to linear features: types x scales x features."""
+        """What one person of each type with each scale adds to linear features, in rows: types x scales x features."""
         bins = self.players.grid.bins_of(self.players.cells)
         parts = []
         for axis, table in enumerate(self.closeness.features):
@@ -112,7 +114,7 @@ class Game:
 
     @cached_property
     def original_features(self) -> Floats:
-        """Linear features of the original distribution, times R."""
+        """Linear features of the original distribution, times R: features."""
         bins = self.players.grid.bins_of(self.players.occupied)
         tables = enumerate(self.closeness.features)
         return np.concatenate([np.zeros(0), *(table[:, bins[:, axis]] @ self.players.counts for axis, table in tables)])
@@ -126,8 +128,8 @@ class Game:
         gain more together than alone, as at any equilibrium. Kinked divergences are differences of large sums: 1e-15
         at best.)
         """
-        kinked = self.closeness.kind in {TV, LINEAR}
-        return min(1e-12 * self.total_rows, 1e-5) + (1e-15 * self.total_rows if kinked else 0.0)
+        kinks = 1e-15 * self.total_rows if self.closeness.kinked else 0.0
+        return min(1e-12 * self.total_rows, 1e-5) + kinks
 
     def check_profile(self, profile: Ints) -> Ints:
         """The profile as an integer table, if it is one of this game's."""
@@ -151,110 +153,86 @@ class Game:
     def sums(self, profile: Ints) -> Floats:
         """S[x] = R q[x] over all cells, in units of 1 / kernel.total."""
         types, scales = self.groups(profile)
-        return self.rows.sums(types, scales, profile[types, scales])
+        return self.store.sums(types, scales, profile[types, scales])
 
     def near(self, sums: Floats) -> Floats:
-        """S in the occupied cells, in rows."""
+        """S in the occupied cells, in rows: occupied."""
         return np.asarray(sums[self.players.occupied] / self.kernel.total)
 
     def output(self, profile: Ints) -> Floats:
-        """q: the distribution of one draw over the cells."""
+        """q: the distribution of one draw, over all cells."""
         return self.sums(profile) / (float(self.total_rows) * self.kernel.total)
 
     def gaps(self, profile: Ints) -> Floats:
-        """Linear features of the original less those of the output, times R."""
+        """Linear features of the original less those of the output, times R: features."""
         reached = np.einsum("iv,ivf->f", profile.astype(np.float64), self.features)
         return np.asarray(self.original_features - reached)
 
     def divergence(self, profile: Ints, sums: Floats | None = None) -> float:
-        """Of the output from the original, as the utility measures it; S may be known."""
-        if self.closeness.kind == LINEAR:
+        """D(p, q) of the original and the output, in the utility's unit; S may be known."""
+        if self.closeness.curve is None:
             return float(np.abs(self.gaps(profile)).sum()) / self.total_rows
-        return self.closeness.divergence(self.players.counts, self.near(self.sums(profile) if sums is None else sums))
+        near = self.near(self.sums(profile) if sums is None else sums)
+        return self.closeness.curve.divergence(self.players.counts, near)
 
     def kl(self, profile: Ints) -> float:
         """KL(p || q), whatever the utility."""
-        return closeness("kl", self.players.grid).divergence(self.players.counts, self.near(self.sums(profile)))
+        return kl.divergence(self.players.counts, self.near(self.sums(profile)))
 
     def excess(self, profile: Ints, sums: Floats | None = None) -> float:
         """R (divergence - ceiling): positive where the utility is clamped to zero."""
         return self.total_rows * (self.divergence(profile, sums) - self.closeness.ceiling)
 
-    def payoff(self, profile: Ints) -> Payoff:
-        """The shared payoff of a profile."""
-        sums = self.sums(profile)
+    def payoff(self, profile: Ints, sums: Floats | None = None) -> Payoff:
+        """The shared payoff of a profile; S may be known."""
+        sums = self.sums(profile) if sums is None else sums
         utility = self.closeness.utility(self.divergence(profile, sums))
         return Payoff(self.people - self.unprotected(profile, sums), utility)
 
     def unprotected(self, profile: Ints, sums: Floats | None = None) -> int:
-        """People outside the condition."""
+        """The number of people outside the condition."""
         types, scales = self.groups(profile)
         outside = self.outside(types, scales, self.sums(profile) if sums is None else sums)
         return int(profile[types, scales][outside].sum())
 
     def outside(self, types: Ints, scales: Ints, sums: Floats) -> NDArray[np.bool_]:
-        """Which of these groups are outside the condition, if S is this."""
-        blocks = [self.condition.outside(self.rows.some(i, v), sums, i) for i, v in self._blocks(types, scales)]
+        """Whether each of these groups is outside the condition, if S is this: groups."""
+        blocks = [self.condition.outside(self.store.some(i, v), sums, i) for i, v in self._blocks(types, scales)]
         return np.concatenate([np.zeros(0, dtype=bool), *blocks])
 
     def losses(self, profile: Ints) -> Floats:
-        """Loss of one person of each group, in the order of :meth:`groups`."""
+        """Loss of one person of each group, in nats, in the order of :meth:`groups`."""
         sums = self.sums(profile)
         blocks = self._blocks(*self.groups(profile))
-        found = [losses(self.rows.some(i, v), sums, self.total_rows, self.players.sizes[i]) for i, v in blocks]
+        found = [losses(self.store.some(i, v), sums, self.total_rows, self.players.sizes[i]) for i, v in blocks]
         return np.concatenate([np.zeros(0), *found])
 
     def _blocks(self, types: Ints, scales: Ints) -> Iterator[tuple[Ints, Ints]]:
         """Groups, as many at a time as should be laid out together."""
-        size = max(1, AT_ONCE // self.players.grid.cells)
+        size = max(1, WEIGHTS_AT_ONCE // self.players.grid.cells)
         return ((types[k : k + size], scales[k : k + size]) for k in range(0, len(types), size))
 
-    def laid_out(self, types: Ints, scales: Ints) -> Floats:
-        """The rows of these groups over all cells, for what needs them all at once; refused if that is too much."""
+    def stacked_weights(self, types: Ints, scales: Ints) -> Floats:
+        """W of these groups, groups x cells, for what needs them all at once; refused if that is too much."""
         many = len(types) * self.players.grid.cells
         if many > MOST_WEIGHTS:
             raise BadInput(
                 f"This needs {len(types):,} groups x {self.players.grid.cells:,} cells = {many:,} weights at once, and "
                 f"{MOST_WEIGHTS:,} are possible. Use fewer bins or scales."
             )
-        return self.rows.some(types, scales)
+        return self.store.some(types, scales)
 
     def gains(self, profile: Ints, sums: Floats, i: int, old: int) -> Floats:
-        """R times the fall of the divergence when one person of type i goes from one scale to each of the others, as
-        the clamped utility sees it."""
-        if self.closeness.kind == LINEAR:
+        """R times the fall of the divergence, as the clamped utility sees it, when one person of type i goes from one
+        scale to each: scales."""
+        curve = self.closeness.curve
+        if curve is None:
             gaps, steps = self.gaps(profile), self.features[i] - self.features[i, old]
             falls = np.array([feature_gain(gaps, step) for step in steps])
         else:
-            rows, near = self.rows.near_rows(i), self.near(sums)
-            changes = (rows - rows[old]) / self.kernel.total
-            falls = np.array([self.closeness.gain(self.players.counts, near, change) for change in changes])
+            weights, near = self.store.near_weights(i), self.near(sums)
+            changes = (weights - weights[old]) / self.kernel.total
+            falls = np.array([curve.gain(self.players.counts, near, change) for change in changes])
         excess = self.excess(profile, sums)
-        seen = min(excess, 0.0) - np.minimum(excess - falls, 0.0)
-        return np.where((excess > 0) | (falls < excess), seen, falls)
-
-    def best_response(self, profile: Ints, i: int, scale: int) -> int:
-        """The best scale for one person of type i now at ``scale``, everyone else staying.
-
-        Staying is the first candidate, then the scales in ascending order; a later one must beat the best so
-        far, by a protected person or by more than the tolerance in utility.
-        """
-        sums = self.sums(profile)
-        best, best_gain, fewest = scale, 0.0, self.unprotected(profile, sums)
-        gains = self.gains(profile, sums, i, scale).tolist()
-        for other in range(self.scales):
-            if other == scale:
-                continue
-            moved = profile.copy()
-            moved[i, scale] -= 1
-            moved[i, other] += 1
-            count = self.unprotected(moved)
-            if count < fewest or (count == fewest and gains[other] > best_gain + self.tolerance):
-                best, best_gain, fewest = other, gains[other], count
-        return best
-
-    def is_equilibrium(self, profile: Ints) -> bool:
-        """Whether no single person can raise the payoff by changing scale, checked for every group."""
-        from equinoise.game.equilibrium import is_equilibrium
-
-        return is_equilibrium(self, self.check_profile(profile))
+        clamped = min(excess, 0.0) - np.minimum(excess - falls, 0.0)
+        return np.where((excess > 0) | (falls < excess), clamped, falls)

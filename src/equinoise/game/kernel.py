@@ -61,8 +61,8 @@ class Kernel:
         axes = range(1, len(self.shape) + 1)
         return min(axes, key=lambda d: math.prod(self.shape[:d]) + math.prod(self.shape[d:]))
 
-    def rows_of(self, scales: Ints, bins: Ints) -> tuple[Ints, ...]:
-        """The row of every (scale, bins of a person), axis by axis."""
+    def weights_of(self, scales: Ints, bins: Ints) -> tuple[Ints, ...]:
+        """Weights of every (scale, bins of a person), for every axis: entries x bins."""
         return tuple(weights[scales, bins[:, axis]] for axis, weights in enumerate(self.weights))
 
 

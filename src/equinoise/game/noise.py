@@ -1,145 +1,45 @@
-"""Noise families as integer kernels: where a person comes out, as whole numbers that sum to a fixed total.
+"""Noise as integer kernels: where a person comes out in one column, as whole numbers that sum to a fixed total.
 
-Rounding happens here, before the game is played, so that what is certified and drawn from is exactly what
-the game saw.
+Rounding happens here, before the game is played, so that what is certified and drawn from is exactly what the game saw.
+The families are in ``noises/``.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from equinoise.choices import NOISES, load
 from equinoise.data.grid import Axis, Floats, Ints
 from equinoise.errors import BadInput, check, is_number
-from equinoise.privacy.loss import EPSILON_CAP
 
 WEIGHT_TOTAL = 2**32
 """Every kernel row sums to this. A power of two, so that a draw needs no rejection within a row."""
 
 MOST_WEIGHTS = 2**26
-"""Kernels of more weights than this (half a gigabyte) are refused."""
+"""Kernels of more weights than this (half a gigabyte) are refused; one column's rows are laid out up to it."""
 
 MOST_SCALES = 64
 
 PAPER_MULTIPLIERS = (0.2, 0.33, 1.0, 2.0, 3.0)
 
 
-class Family(Protocol):
-    """A family of noise: symmetric, falling with distance."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:
-        """Mass of the bins 0, 1, ..., K-1 bins away from a person at a bin's midpoint, up to a common factor.
-
-        ``width`` is that of a bin, in scales: 1 / (K scale), from 0 (infinite scale: all alike) to very large.
-        """
-
-
-class Laplace:
-    """Density exp(-t): with width r, d >= 1 bins away it is exp(-(d - 1/2) r), in the own bin 2 / (1 + exp(-r/2))."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
-        others = np.exp(-(np.arange(1, bins) - 0.5) * width)
-        return np.append(2 / (1 + math.exp(-width / 2)), others)
-
-
-class Gaussian:
-    """Normal with standard deviation the scale, by the tail function; so wide that it cancels, by the density."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
-        if width < 1e-4:
-            return np.asarray(np.exp(-((np.arange(bins) * width) ** 2) / 2))
-        edges = (np.arange(bins + 1) - 0.5) * width / math.sqrt(2)
-        beyond = np.array([math.erfc(edge) for edge in edges.tolist()])
-        return np.asarray(beyond[:-1] - beyond[1:])
-
-
-class Geometric:
-    """The Laplace family's discrete relative: exp(-d r), d bins away."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
-        return np.asarray(np.exp(-np.arange(bins) * width))
-
-
-class Staircase:
-    """Steps that fall by e once every scale (Geng and Viswanath), by the tail function."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
-        if width * bins < 1e-3:  # all within the first step
-            return np.ones(bins)
-        return staircase_mass(width, bins, 1.0)
-
-
-class UniformMixture:
-    """The own bin or, with odds scale to 1, any of the K bins: each other one gets 1 / (1 + K / scale) of the own."""
-
-    def by_distance(self, width: float, bins: int) -> Floats:  # noqa: D102
-        return np.append(1.0, np.full(bins - 1, 1 / (1 + bins * bins * width)))
-
-
-FAMILIES: dict[str, Family] = {
-    "laplace": Laplace(),
-    "gaussian": Gaussian(),
-    "geometric": Geometric(),
-    "staircase": Staircase(),
-    "uniform-mixture": UniformMixture(),
-}
-
-
-def staircase_survival(distance: Floats, epsilon: float) -> Floats:
-    """P(noise > t) of the staircase mechanism, for t >= 0 in units of the sensitivity.
-
-    Its density has steps of width gamma and 1 - gamma by turns (Geng and Viswanath): with b = e^-epsilon,
-
-        f(t) = a b^k      for k <= t < k + gamma,
-        f(t) = a b^(k+1)  for k + gamma <= t < k + 1,      a = (1 - b) / (2 (gamma + b (1 - gamma))),
-
-    and gamma = 1 / (1 + e^(epsilon/2)), which makes the mean absolute noise least. The mass beyond k + u is
-    b^k times b/2 plus what is left of the step: sums of positive terms only, so that small tails stay exact.
-    """
-    epsilon = min(epsilon, EPSILON_CAP)  # more noise than asked for, never less
-    b = math.exp(-epsilon)
-    gamma = math.exp(-epsilon / 2) / (1 + math.exp(-epsilon / 2))
-    a = -math.expm1(-epsilon) / (2 * (gamma + b * (1 - gamma)))
-    whole = np.floor(distance)
-    u = distance - whole
-    left = np.maximum(gamma - u, 0) + b * (1 - np.maximum(u, gamma))
-    return np.asarray(np.exp(-epsilon * whole) * (b / 2 + a * left))
-
-
-def staircase_mass(width: float, bins: int, epsilon: float) -> Floats:
-    """Mass of the bins 0, 1, ... bins away, up to a common factor; ``width`` is that of a bin, in sensitivities.
-
-    Small epsilons have nearly all of the mass far outside: there, the mass within is added up from the middle instead.
-    """
-    edges = (np.arange(bins, dtype=np.float64) + 0.5) * width
-    if epsilon >= 0.1:
-        beyond = staircase_survival(edges, epsilon)
-        return np.concatenate([[1 - 2 * beyond[0]], beyond[:-1] - beyond[1:]])
-    b, gamma = math.exp(-epsilon), 1 / (1 + math.exp(epsilon / 2))
-    whole = np.floor(edges)
-    u = edges - whole
-    steps = np.expm1(-epsilon * whole) / math.expm1(-epsilon) * (gamma + b * (1 - gamma))
-    within = steps + np.exp(-epsilon * whole) * (np.minimum(u, gamma) + b * np.maximum(u - gamma, 0))
-    return np.concatenate([[2 * within[0]], np.diff(within)])
-
-
 def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:
-    """Rows for every cell (or some) from the mass by distance: cut off at the grid's ends and renormalized."""
+    """Mass by cell (or some cells) x bin, from the mass by distance: cut off at the grid's ends and renormalized."""
     every = np.arange(len(by_distance))
-    rows = by_distance[np.abs(np.subtract.outer(every if cells is None else cells, every))]
-    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+    mass = by_distance[np.abs(np.subtract.outer(every if cells is None else cells, every))]
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
 def noise_mass(noise: str, scale: float, bins: int, cells: Ints | None = None) -> Floats:
-    """A family's rows for one scale, in units of the padded range, for every cell or some."""
-    return spread(FAMILIES[noise].by_distance(min(1 / (bins * scale), 1e150), bins), cells)
+    """Mass by cell (or some cells) x bin of a family, for one scale in units of the padded range."""
+    return spread(load(NOISES, noise).by_distance(min(1 / (bins * scale), 1e150), bins), cells)
 
 
-def round_rows(mass: Floats, total: int) -> Ints:
+def round_weights(mass: Floats, total: int) -> Ints:
     """Round each row to whole numbers that sum to ``total``: largest remainders up, ties to the first."""
     exact = mass * total
     weights = np.floor(exact).astype(np.int64)
@@ -165,8 +65,9 @@ def axis_weights(
             f"Use at most {fitting:,} bins, or fewer scales."
         )
     weights = np.zeros((len(scales), bins, bins), dtype=np.int64)
+    filled = slice(None) if cells is None else cells
     for v, scale in enumerate(scales):
-        weights[v, slice(None) if cells is None else cells] = round_rows(noise_mass(noise, scale, bins, cells), total)
+        weights[v, filled] = round_weights(noise_mass(noise, scale, bins, cells), total)
     return weights
 
 

@@ -7,51 +7,50 @@ there is room; otherwise made of two short factors whenever it is needed. Compil
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
-from equinoise.game.kernel import Kernel
+from equinoise.game.kernel import Kernel, products
+from equinoise.game.noise import MOST_WEIGHTS
 
-MOST_LAID_OUT = 2**18
+MOST_CACHED_WEIGHTS = 2**18
 """Weights that are laid out with several columns: what a processor keeps close. More are sooner multiplied out."""
-
-MOST_WEIGHTS = 2**26
-"""Weights that are laid out with one column: half a gigabyte."""
 
 
 class DenseRows(NamedTuple):
     """Rows laid out.
 
-    ``rows``: types x scales x cells; ``near``: the same in the occupied cells alone; ``reach``: types x scales x 2, the
+    ``weights``: types x scales x cells; ``near``: those in the occupied cells alone; ``reach``: types x scales x 2, the
     first cell and the one after the last in which a row is not zero.
     """
 
-    rows: Floats
+    weights: Floats
     near: Floats
     reach: Ints
 
     def row(self, i: int, v: int) -> Floats:
-        """One row, over all cells."""
-        return np.asarray(self.rows[i, v])
+        """W[i, v]: cells."""
+        return np.asarray(self.weights[i, v])
 
     def some(self, types: Ints, scales: Ints) -> Floats:
-        """Rows of several groups, over all cells."""
-        return np.asarray(self.rows[types, scales])
+        """W of several groups: groups x cells."""
+        return np.asarray(self.weights[types, scales])
 
-    def near_rows(self, i: int) -> Floats:
-        """The rows of one type in the occupied cells: scales x occupied."""
+    def near_weights(self, i: int) -> Floats:
+        """W of one type in the occupied cells: scales x occupied."""
         return np.asarray(self.near[i])
 
     def at_home(self, homes: Ints) -> Floats:
-        """Every row in its type's home, a place among the occupied cells: types x scales."""
+        """W in each type's home, a place among the occupied cells: types x scales."""
         return np.asarray(np.take_along_axis(self.near, homes[:, None, None], axis=2)[:, :, 0])
 
     def sums(self, types: Ints, scales: Ints, people: Ints) -> Floats:
-        """S: rows times people, added up, over all cells. On one core: others take longer to wake than this takes."""
-        return np.asarray(np.einsum("g,gx->x", people.astype(np.float64), self.rows[types, scales]))
+        """S, the W of all people added up: cells. On one core: others take longer to wake than this takes."""
+        return np.asarray(np.einsum("g,gx->x", people.astype(np.float64), self.weights[types, scales]))
 
 
 class ProductRows(NamedTuple):
@@ -73,30 +72,30 @@ class ProductRows(NamedTuple):
     reach: Ints
 
     def row(self, i: int, v: int) -> Floats:
-        """One row, over all cells."""
+        """W[i, v]: cells."""
         entries = slice(self.begins[i], self.begins[i + 1])
         left = self.first[v, self.one[entries]] * self.times[entries, None]
         return np.asarray((left.T @ self.second[v, self.two[entries]]).ravel())
 
     def some(self, types: Ints, scales: Ints) -> Floats:
-        """Rows of several groups, over all cells."""
+        """W of several groups: groups x cells."""
         return np.stack([self.row(i, v) for i, v in zip(types.tolist(), scales.tolist(), strict=True)])
 
-    def near_rows(self, i: int) -> Floats:
-        """The rows of one type in the occupied cells: scales x occupied."""
+    def near_weights(self, i: int) -> Floats:
+        """W of one type in the occupied cells: scales x occupied."""
         entries = slice(self.begins[i], self.begins[i + 1])
         left = self.first[:, self.one[entries]][:, :, self.ones] * self.times[entries, None]
         return np.asarray((left * self.second[:, self.two[entries]][:, :, self.twos]).sum(axis=1))
 
     def at_home(self, homes: Ints) -> Floats:
-        """Every row in its type's home, a place among the occupied cells: types x scales."""
+        """W in each type's home, a place among the occupied cells: types x scales."""
         owners = np.repeat(np.arange(len(homes)), np.diff(self.begins))
         one, two = self.ones[homes][owners], self.twos[homes][owners]
         each = self.first[:, self.one, one] * self.times * self.second[:, self.two, two]
         return np.asarray(np.add.reduceat(each, self.begins[:-1], axis=1).T)
 
     def sums(self, types: Ints, scales: Ints, people: Ints) -> Floats:
-        """S: rows times people, added up, over all cells."""
+        """S, the W of all people added up: cells."""
         lengths = np.diff(self.begins)[types]
         group = np.repeat(np.arange(len(types)), lengths)
         offsets = np.arange(len(group)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
@@ -109,50 +108,41 @@ class ProductRows(NamedTuple):
 RowStore = DenseRows | ProductRows
 
 
-def make_rows(players: Players, kernel: Kernel, most: int | None = None) -> RowStore:
+def make_store(players: Players, kernel: Kernel, most: int | None = None) -> RowStore:
     """The rows of these players under a kernel, laid out if they are at most so many weights."""
     factored = _product_rows(players, kernel)
     cells = players.grid.cells
     if most is None:
-        most = MOST_WEIGHTS if len(kernel.shape) == 1 else MOST_LAID_OUT
+        most = MOST_WEIGHTS if len(kernel.shape) == 1 else MOST_CACHED_WEIGHTS
     if players.types * len(kernel.scales) * cells > most:
         return factored
-    rows = np.empty((players.types, len(kernel.scales), cells))
-    single = len(players.cells) == players.types
+    weights, every = np.empty((players.types, len(kernel.scales), cells)), np.arange(players.types)
     for v in range(len(kernel.scales)):
-        left, right = factored.first[v, factored.one], factored.second[v, factored.two]
-        each = (left[:, :, None] * right[:, None, :]).reshape(len(left), -1) if single else None
-        if each is not None:
-            rows[:, v] = each * players.times[:, None]
+        if len(players.cells) == players.types:  # one cell each: all rows at once
+            factors = [factored.first[v, factored.one], factored.second[v, factored.two]]
+            weights[:, v] = products(factors) * players.times[:, None]
         else:
-            for i in range(players.types):
-                rows[i, v] = factored.row(i, v)
-    return DenseRows(rows, np.ascontiguousarray(rows[:, :, players.occupied]), factored.reach)
+            weights[:, v] = factored.some(every, np.full_like(every, v))
+    return DenseRows(weights, np.ascontiguousarray(weights[:, :, players.occupied]), factored.reach)
 
 
 def _product_rows(players: Players, kernel: Kernel) -> ProductRows:
     shape, split = kernel.shape, kernel.split
-    bins = players.grid.bins_of(players.cells)
-    places = players.grid.bins_of(players.occupied)
-    factors, found = [], []
+    bins = [players.grid.bins_of(cells) for cells in (players.cells, players.occupied)]
+    factors, places = [], []
     for axes in (range(split), range(split, len(shape))):
         sizes = [shape[axis] for axis in axes]
-        index = np.zeros(len(bins), dtype=np.int64)
-        there = np.zeros(len(places), dtype=np.int64)
-        for axis, size in zip(axes, sizes, strict=True):
-            index, there = index * size + bins[:, axis], there * size + places[:, axis]
-        used = np.unique(index)
-        width = int(np.prod(sizes))  # 1 for no axes
-        table = np.zeros((len(kernel.scales), width, width))
+        strides = np.array([math.prod(sizes[k + 1 :]) for k in range(len(sizes))], dtype=np.int64)
+        index, there = (table[:, axes.start : axes.stop] @ strides for table in bins)
+        used, width = np.unique(index), math.prod(sizes)  # width 1 for no axes
         own = np.unravel_index(used, sizes) if sizes else ()
+        table = np.zeros((len(kernel.scales), width, width))
         for v in range(len(kernel.scales)):
-            product = np.ones((len(used), 1))
-            for axis, place in zip(axes, own, strict=True):
-                product = (product[:, :, None] * kernel.weights[axis][v, place][:, None, :]).reshape(len(used), -1)
-            table[v, used] = product
+            rows = (kernel.weights[axis][v, place] for axis, place in zip(axes, own, strict=True))
+            table[v, used] = products([np.ones((len(used), 1)), *rows])
         factors.append(table)
-        found.append((index, there))
-    (one, ones), (two, twos) = found
+        places.append((index, there))
+    (one, ones), (two, twos) = places
     reach = _reach(players, factors[0], one, factors[1].shape[1])
     return ProductRows(factors[0], factors[1], players.begins, one, two, players.times, ones, twos, reach)
 

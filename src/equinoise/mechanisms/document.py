@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
+from equinoise.choices import SOLVERS, load
 from equinoise.data.grid import Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
 from equinoise.mechanisms.draws import MOST, MOST_ROWS_PER_PERSON
-from equinoise.settings import MOST_BINS, MOST_DRAWS, SETTINGS, check_settings
+from equinoise.settings import MOST_BINS, MOST_DRAWS, SETTINGS, check_setting, check_settings
 
 
 class _Strict(BaseModel):
@@ -50,7 +51,7 @@ class SolverDocument(_Strict):
 
     model_config = ConfigDict(extra="allow", strict=True, allow_inf_nan=False, frozen=True)
 
-    name: Literal["best-response", "genetic", "optimal"]
+    name: str
     equilibrium: bool
     rounds: int = Field(ge=0)
     seconds: float = Field(ge=0)
@@ -58,8 +59,8 @@ class SolverDocument(_Strict):
     @model_validator(mode="after")
     def _says_what_it_should(self) -> SolverDocument:
         extra = self.model_extra or {}
-        wanted = {"best-response": {"restarts"}, "optimal": {"gap", "lower_bound"}, "genetic": {"generations"}}
-        if not all(isinstance(extra.get(key), int | float) for key in wanted[self.name]):
+        wanted = load(SOLVERS, self.name).SUMMARY_NUMBERS if self.name in SOLVERS else ["no solver"]
+        if not all(isinstance(extra.get(key), int | float) for key in wanted):
             raise ValueError("solver")
         return self
 
@@ -93,6 +94,11 @@ class Document(_Strict):
         return all(self.settings[name] == value for name, value in own.items() if name in self.settings)
 
 
+def _known_noise(name: str) -> str:
+    check_setting("noise", name)
+    return name
+
+
 class PerInstanceDocument(Document):
     """All of a mechanism of the game but its weights.
 
@@ -101,7 +107,7 @@ class PerInstanceDocument(Document):
     """
 
     kind: Literal["per-instance"]
-    noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
+    noise: Annotated[str, AfterValidator(_known_noise)]
     scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
     bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
         min_length=1

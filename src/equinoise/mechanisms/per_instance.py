@@ -72,7 +72,7 @@ class PerInstance(ProfileWeights):
             begins=begins,
             cells=players.cells[entries],
             times=players.times[entries],
-            factors=game.kernel.rows_of(np.repeat(scales, np.diff(begins)), bins[entries]),
+            factors=game.kernel.weights_of(np.repeat(scales, np.diff(begins)), bins[entries]),
             delta=game.delta,
             order=game.order,
             settings=settings or {"public_bounds": False},

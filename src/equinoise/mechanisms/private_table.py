@@ -21,8 +21,8 @@ from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.monotone_certificate import certify_bounded_range, certify_monotone
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.settings import check_setting
-from equinoise.statistics.baselines import cells_within
-from equinoise.synthesis.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
+from equinoise.statistics.baselines import cells_in_bounds
+from equinoise.synthesis.monotone import LEAST_RULE_EPSILON, Rule, each_without_one, public_rule, weights
 
 MOST_LOSS_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
@@ -69,10 +69,10 @@ class PrivateTable(Mechanism):
         check_setting("draws", draws)
         budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
         each = float(epsilon) if budget is None else bounded_range_epsilon(budget, draws)
-        if budget is not None and each < LEAST_EPSILON:
+        if budget is not None and each < LEAST_RULE_EPSILON:
             raise _too_many(budget, draws)
         base = None if base is None else tuple(base)
-        inside = cells_within(histogram.grid.axis)
+        inside = cells_in_bounds(histogram.grid.axis)
         counts = histogram.counts[inside]
         if counts.sum() != histogram.people:
             raise BadInput("Some people are in cells that lie outside the bounds: nothing can be promised there.")
@@ -118,7 +118,7 @@ class PrivateTable(Mechanism):
     @property
     def _first(self) -> int:
         """The first cell within the bounds."""
-        return int(cells_within(self.grid.axis).start)
+        return int(cells_in_bounds(self.grid.axis).start)
 
     @property
     def released_values(self) -> Floats:
@@ -126,7 +126,7 @@ class PrivateTable(Mechanism):
 
         Which value stands for a cell is public, so draws stay within the bounds at no cost.
         """
-        axis, inside = self.grid.axis, cells_within(self.grid.axis)
+        axis, inside = self.grid.axis, cells_in_bounds(self.grid.axis)
         values = axis.midpoints()
         values[inside] = np.clip(values[inside], axis.low, axis.high)
         return values
@@ -239,11 +239,11 @@ def _too_many(budget: Budget, draws: int) -> PromiseNotMet:
     low, high = 0, draws
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if bounded_range_epsilon(budget, middle) >= LEAST_EPSILON else (low, middle)
+        low, high = (middle, high) if bounded_range_epsilon(budget, middle) >= LEAST_RULE_EPSILON else (low, middle)
     return PromiseNotMet(
         f"{draws:,} draws within epsilon {at_most(budget.epsilon)} and delta {at_most(budget.delta)} leave less than "
-        f"{LEAST_EPSILON:g} a draw; {low:,} draw{' is' if low == 1 else 's are'} the most possible. Ask for fewer or "
-        "for a larger epsilon.",
+        f"{LEAST_RULE_EPSILON:g} a draw; {low:,} draw{' is' if low == 1 else 's are'} the most possible. Ask for fewer "
+        "or for a larger epsilon.",
         draws=draws,
         most_draws=low,
     )

@@ -9,20 +9,20 @@ import numpy as np
 
 from equinoise.data.grid import Ints
 from equinoise.game.game import Game
-from equinoise.game.kernel import make_kernel
+from equinoise.game.kernel import AxisScales, make_kernel
 from equinoise.game.noise import MOST_WEIGHTS
 from equinoise.solvers.solution import Request, Solution
 
 WORTH = (0.01, 1e-5)
 """Go on while the divergence falls by at least this share, and by at least this much."""
 
-MOST = 24
+MOST_SCALES_AT_ONCE = 24
 """Scales on offer at once: time grows with them, and those in use are few."""
 
 NEAREST = 1.02
 """Scales closer to each other than this factor are one."""
 
-LARGEST = 1000.0
+LARGEST_SCALE = 1000.0
 """In units of the padded range: beyond this, more noise hardly changes anything."""
 
 
@@ -45,7 +45,7 @@ def adaptive(game: Game, solve: Callable[[Game, Ints | None], Solution]) -> Solu
         finer = with_new_scales(best)
         if finer is None:
             break
-        found = solve(finer, carried_over(best, finer))
+        found = solve(finer, carry_over(best, finer))
         worse = (-found.protected, found.divergence) >= (-best.protected, best.divergence)
         fall = best.divergence - found.divergence
         worth_it = found.protected > best.protected or fall >= max(WORTH[0] * best.divergence, WORTH[1])
@@ -67,26 +67,25 @@ def with_new_scales(solution: Solution) -> Game | None:
     if solution.protected < game.people:
         used.add(len(offered) - 1)
     step = np.sqrt(np.maximum(offered[-1] / offered[-2], 2.0)) if len(offered) > 1 else 2.0
-    kept = {tuple(offered[v].tolist()) for v in used}
-    wanted = []
+    offers = {tuple(offered[v].tolist()) for v in used}
+    candidates = []
     for v in sorted(used, key=lambda v: -int(solution.profile[:, v].sum())):
         for neighbour in {v - 1, v + 1} & set(range(len(offered))):
-            kept.add(tuple(offered[neighbour].tolist()))
-            wanted.append(np.sqrt(offered[v] * offered[neighbour]))
+            offers.add(tuple(offered[neighbour].tolist()))
+            candidates.append(np.sqrt(offered[v] * offered[neighbour]))
         if v == len(offered) - 1:
-            wanted.append(np.minimum(offered[v] * step, LARGEST))
-    room = min(MOST, MOST_WEIGHTS // sum(bins**2 for bins in game.kernel.shape))
-    before = len(kept)
-    for scale in wanted:
-        if len(kept) < room and all(np.maximum(scale / k, k / scale).max() >= NEAREST for k in map(np.array, kept)):
-            kept.add(tuple(scale.tolist()))
-    if len(kept) == before:
+            candidates.append(np.minimum(offered[v] * step, LARGEST_SCALE))
+    room = min(MOST_SCALES_AT_ONCE, MOST_WEIGHTS // sum(bins**2 for bins in game.kernel.shape))
+    before = len(offers)
+    for scale in candidates:
+        if len(offers) < room and all(np.maximum(scale / k, k / scale).max() >= NEAREST for k in map(np.array, offers)):
+            offers.add(tuple(scale.tolist()))
+    if len(offers) == before:
         return None
-    kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
-    return replace(game, kernel=make_kernel(kernel.noise, tuple(sorted(kept)), kernel.shape, bins))
+    return with_scales(game, tuple(sorted(offers)))
 
 
-def carried_over(solution: Solution, game: Game) -> Ints:
+def carry_over(solution: Solution, game: Game) -> Ints:
     """A solution's profile as one of a game that offers the scales it uses, among others."""
     profile = np.zeros((len(solution.profile), game.scales), dtype=np.int64)
     for v, scales in enumerate(solution.game.kernel.scales):
@@ -98,6 +97,10 @@ def carried_over(solution: Solution, game: Game) -> Ints:
 def shared_scales(game: Game) -> Game:
     """The game in which a person has one scale for all columns: the i-th smallest of each makes the i-th choice."""
     columns = [sorted(set(column)) for column in zip(*game.kernel.scales, strict=True)]
-    kernel, bins = game.kernel, game.players.grid.bins_of(game.players.cells)
-    choices = tuple(zip(*columns, strict=True))
-    return replace(game, kernel=make_kernel(kernel.noise, choices, kernel.shape, bins))
+    return with_scales(game, tuple(zip(*columns, strict=True)))
+
+
+def with_scales(game: Game, scales: AxisScales) -> Game:
+    """The game with other scales on offer."""
+    bins = game.players.grid.bins_of(game.players.cells)
+    return replace(game, kernel=make_kernel(game.kernel.noise, scales, game.kernel.shape, bins))

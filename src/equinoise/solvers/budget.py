@@ -16,12 +16,12 @@ from equinoise.privacy.accounting import Accountant, Budget
 from equinoise.settings import LEAST_EPSILON, MOST_DRAWS
 from equinoise.solvers.solution import Solution
 
-STEPS = 10
-"""Losses tried."""
+LOSSES_TRIED = 10
+"""How many losses a draw are tried."""
 
 
 SHARES = (1.0, 0.9, 0.8)
-"""Of that loss, tried with a slower solver: its profiles use it up for more people."""
+"""Shares of the loss found that are tried with a slower solver: its profiles use it up for more people."""
 
 
 def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
@@ -32,11 +32,11 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
     """
     low, high = max(budget.epsilon / draws, LEAST_EPSILON), max(budget.epsilon, LEAST_EPSILON)
     best: Solution | None = None
-    for step in range(STEPS):
+    for step in range(LOSSES_TRIED):
         epsilon = low if step == 0 else math.sqrt(low * high)
         found = solve(replace(game, epsilon=epsilon))
         everyone = found.protected == game.people
-        fits = everyone and accountant_of(found).within_budget(budget, draws)
+        fits = everyone and accountant_of(found.game, found.profile).within_budget(budget, draws)
         if fits and (best is None or found.divergence < best.divergence):
             best = found
         if step > 0:  # one that leaves people out needs a larger loss, one that costs too much a smaller
@@ -55,7 +55,7 @@ def within_budget(game: Game, solve: Callable[[Game], Solution], draws: int, bud
 
 def most_draws(game: Game, budget: Budget) -> int:
     """How many draws stay within a budget, by the quick bound, if everyone takes the largest scale."""
-    accountant = _accountant(game, game.largest_scale_profile())
+    accountant = accountant_of(game, game.largest_scale_profile())
 
     def fit(draws: int) -> bool:
         return bool(accountant.bounds(draws, budget.delta).max() <= budget.epsilon)
@@ -69,22 +69,18 @@ def most_draws(game: Game, budget: Budget) -> int:
     return min(low, MOST_DRAWS)
 
 
-def improved_within_budget(known: Solution, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
+def improve_within_budget(known: Solution, solve: Callable[[Game], Solution], draws: int, budget: Budget) -> Solution:
     """Another solver's solution at the same loss a draw, or a little less, if it is closer and within the budget."""
     for share in SHARES:
         found = solve(replace(known.game, epsilon=share * known.game.epsilon))
         closer = found.protected == found.game.people and found.divergence < known.divergence
-        if closer and accountant_of(found).within_budget(budget, draws):
+        if closer and accountant_of(found.game, found.profile).within_budget(budget, draws):
             return found
     return replace(known, settings={**known.settings, "tried": found.name})
 
 
-def accountant_of(solution: Solution) -> Accountant:
-    """The accountant of a solution's groups."""
-    return _accountant(solution.game, solution.profile)
-
-
-def _accountant(game: Game, profile: Ints) -> Accountant:
+def accountant_of(game: Game, profile: Ints) -> Accountant:
+    """The accountant of a profile's groups."""
     types, scales = game.groups(profile)
-    weights = game.laid_out(types, scales).astype(np.int64)
+    weights = game.stacked_weights(types, scales).astype(np.int64)
     return Accountant(profile[types, scales], weights, game.players.sizes[types])

@@ -16,13 +16,16 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
+from equinoise.game import equilibrium
 from equinoise.game.game import Game
 from equinoise.solvers.solution import Request, Round, Solution
 
 POPULATION, PARENTS, KEPT = 500, 10, 5
 MUTATION = 0.05
 GENERATIONS = 270
-PATIENCE = 50
+SETTINGS = {"generations": GENERATIONS}
+SUMMARY_NUMBERS = ("generations",)
+PATIENT_GENERATIONS = 50
 """Generations without a better payoff after which it stops."""
 
 MOST_PEOPLE = 100_000
@@ -39,11 +42,11 @@ class Population:
 
     def __init__(self, game: Game) -> None:
         self.game, self.choices = game, game.scales
-        types = game.players.types
-        self.pairs = types * self.choices
-        self.types, self.scales = np.repeat(np.arange(types), self.choices), np.tile(np.arange(self.choices), types)
-        self.whose = np.repeat(np.arange(types), game.players.people)
-        self.rows = game.laid_out(self.types, self.scales)
+        types = np.arange(game.players.types)
+        self.pairs = len(types) * self.choices
+        self.scales = np.tile(np.arange(self.choices), len(types))
+        self.whose = np.repeat(types, game.players.people)
+        self.weights = game.stacked_weights(np.repeat(types, self.choices), self.scales)
 
     def tables(self, genes: Ints) -> Ints:
         """People per (type, scale), one row a chromosome."""
@@ -53,14 +56,9 @@ class Population:
     def payoffs(self, genes: Ints) -> Floats:
         """The game's payoff of every chromosome."""
         tables = self.tables(genes)
-        sums = tables.astype(np.float64) @ self.rows
-        return np.array([self._payoff(table, s) for table, s in zip(tables, sums, strict=True)])
-
-    def _payoff(self, table: Ints, sums: Floats) -> float:
-        game, used = self.game, np.flatnonzero(table)
-        outside = game.condition.outside(self.rows[used], sums, self.types[used])
-        protected = game.people - int(table[used][outside].sum())
-        return protected + game.closeness.utility(game.divergence(table.reshape(-1, self.choices), sums))
+        sums = tables.astype(np.float64) @ self.weights
+        profiles = tables.reshape(len(genes), -1, self.choices)
+        return np.array([self.game.payoff(profile, s).value for profile, s in zip(profiles, sums, strict=True)])
 
     def genes(self, profile: Ints) -> Ints:
         """A profile as one scale per person."""
@@ -71,24 +69,16 @@ class Population:
         return np.asarray(self.tables(genes[None, :])[0].reshape(-1, self.choices))
 
 
-def _silent() -> logging.Logger:
-    """For PyGAD, which would print its own errors."""
-    logger = logging.Logger("equinoise.genetic")
-    logger.addHandler(logging.NullHandler())
-    return logger
-
-
 def genetic(
     game: Game,
     *,
     generations: int = GENERATIONS,
     seed: int = 0,
+    start: Ints | None = None,
     known: Ints | None = None,
     progress: Callable[[Round], None] | None = None,
 ) -> Solution:
-    """The fittest profile of the last generation, with the paper's settings; a ``known`` profile is in the first."""
-    import pygad
-
+    """The fittest profile of the last generation, with the paper's settings; a known profile is in the first."""
     check(is_whole(generations, 1, 10**6), "generations", "a whole number from 1 to 1000000", generations)
     check(is_whole(seed, 0, 2**32 - 1), "seed", "a whole number from 0 to 4294967295", seed)
     if game.people > MOST_PEOPLE:
@@ -98,49 +88,12 @@ def genetic(
         )
     began = time.perf_counter()
     population, random = Population(game), np.random.default_rng([seed, 1])
-    best, since = -math.inf, 0
-
     first = random.integers(0, population.choices, (POPULATION, game.people))
+    known = start if known is None else known
     if known is not None:
         first[0] = population.genes(game.check_profile(known))
-
-    def mutate(offspring: Ints, _: Any) -> Ints:
-        chosen = random.random(offspring.shape) < MUTATION
-        offspring[chosen] = random.integers(0, population.choices, int(chosen.sum()))
-        return offspring
-
-    def after(algorithm: Any) -> str | None:
-        nonlocal best, since
-        now = float(algorithm.last_generation_fitness.max())
-        best, since = (now, 0) if now > best else (best, since + 1)
-        if progress is not None:
-            fittest = np.asarray(
-                algorithm.population[int(np.argmax(algorithm.last_generation_fitness))], dtype=np.int64
-            )
-            note = f"Generation {algorithm.generations_completed}: payoff {best:.6f}"
-            done = algorithm.generations_completed
-            progress(Round(0, done, 0, population.profile(fittest), note, done=done / generations))
-        return "stop" if since >= PATIENCE else None
-
     try:
-        algorithm = pygad.GA(
-            num_generations=int(generations),
-            num_parents_mating=PARENTS,
-            initial_population=first,
-            gene_type=int,
-            fitness_func=lambda _, genes, __: population.payoffs(np.asarray(genes, dtype=np.int64)).tolist(),
-            fitness_batch_size=POPULATION,
-            parent_selection_type="sss",
-            keep_parents=KEPT,
-            keep_elitism=0,
-            crossover_type="two_points",
-            mutation_type=mutate,
-            on_generation=after,
-            random_seed=int(seed),
-            suppress_warnings=True,
-            logger=_silent(),
-        )
-        algorithm.run()
+        algorithm = _evolve(population, first, random, int(generations), int(seed), progress)
     except (Exception, SystemExit) as error:  # some versions of PyGAD exit
         raise PromiseNotMet(
             f"The genetic solver failed inside PyGAD ({type(error).__name__}: {error}). Use another solver."
@@ -151,9 +104,59 @@ def genetic(
         game=game,
         profile=end,
         name="genetic",
-        equilibrium=game.is_equilibrium(end),
+        equilibrium=equilibrium.is_equilibrium(game, end),
         rounds=int(algorithm.generations_completed),
         seconds=time.perf_counter() - began,
         least_epsilon=float(game.losses(end).max()),
         settings={"seed": int(seed), "generations": int(generations)},
     )
+
+
+solve = genetic
+
+
+def _evolve(
+    population: Population, first: Ints, random: np.random.Generator, generations: int, seed: int, progress: Any
+) -> Any:
+    """PyGAD's algorithm after its run from a first generation, chromosomes x people."""
+    import pygad
+
+    best, since = -math.inf, 0
+
+    def mutate(offspring: Ints, _: Any) -> Ints:
+        chosen = random.random(offspring.shape) < MUTATION
+        offspring[chosen] = random.integers(0, population.choices, int(chosen.sum()))
+        return offspring
+
+    def after(algorithm: Any) -> str | None:
+        nonlocal best, since
+        fitness, number = algorithm.last_generation_fitness, algorithm.generations_completed
+        now = float(fitness.max())
+        best, since = (now, 0) if now > best else (best, since + 1)
+        if progress is not None:
+            fittest = population.profile(np.asarray(algorithm.population[int(np.argmax(fitness))], dtype=np.int64))
+            note = f"Generation {number}: payoff {best:.6f}"
+            progress(Round(0, number, 0, fittest, note, done=number / generations))
+        return "stop" if since >= PATIENT_GENERATIONS else None
+
+    silent = logging.Logger("equinoise.genetic")  # PyGAD would print its own errors
+    silent.addHandler(logging.NullHandler())
+    algorithm = pygad.GA(
+        num_generations=generations,
+        num_parents_mating=PARENTS,
+        initial_population=first,
+        gene_type=int,
+        fitness_func=lambda _, genes, __: population.payoffs(np.asarray(genes, dtype=np.int64)).tolist(),
+        fitness_batch_size=POPULATION,
+        parent_selection_type="sss",
+        keep_parents=KEPT,
+        keep_elitism=0,
+        crossover_type="two_points",
+        mutation_type=mutate,
+        on_generation=after,
+        random_seed=seed,
+        suppress_warnings=True,
+        logger=silent,
+    )
+    algorithm.run()
+    return algorithm

@@ -20,7 +20,7 @@ from equinoise.solvers.solution import Round, Solution
 SECONDS = 10.0
 CLOSE = 1.001
 """Found and proven are looked for until they are within this factor."""
-MOST_NUMBERS = 2**22
+MOST_SEARCHED_WEIGHTS = 2**22
 """Programs with more numbers than this would take longer than anyone waits for an error message."""
 
 
@@ -49,9 +49,9 @@ class LeastEpsilon:
 def least_epsilon(solution: Solution, progress: Callable[[Round], None] | None = None) -> LeastEpsilon:
     """Bisection from what a solution's runs came across: at each epsilon, either a profile or the proof of none."""
     game, deadline = solution.game, time.perf_counter() + SECONDS
-    found, proven = to_ask_for(solution.least_epsilon, game), 0.0
-    numbers = game.players.types * game.scales * game.players.grid.cells
-    while numbers <= MOST_NUMBERS and found > CLOSE * max(proven, LEAST_EPSILON) and time.perf_counter() < deadline:
+    found, proven = epsilon_to_ask_for(solution.least_epsilon, game), 0.0
+    small = game.players.types * game.scales * game.players.grid.cells <= MOST_SEARCHED_WEIGHTS
+    while small and found > CLOSE * max(proven, LEAST_EPSILON) and time.perf_counter() < deadline:
         if math.isinf(found) and proven > 0:
             break
         middle = math.sqrt(found * proven) if proven > 0 else min(found / 2, 64.0)
@@ -63,13 +63,13 @@ def least_epsilon(solution: Solution, progress: Callable[[Round], None] | None =
         if reached is None:
             break
         if math.isinf(reached):
-            proven = max(proven, ruled_out(tried))
+            proven = max(proven, excluded_loss(tried))
         else:
-            found = min(found, to_ask_for(reached, game))
+            found = min(found, epsilon_to_ask_for(reached, game))
     return LeastEpsilon(found, proven)
 
 
-def to_ask_for(loss: float, game: Game) -> float:
+def epsilon_to_ask_for(loss: float, game: Game) -> float:
     """The epsilon at which the game, with its margin, calls everyone with this loss protected, however many rows."""
     loss, rows = min(loss, EPSILON_CAP), game.total_rows
     sizes = np.unique(game.players.sizes)
@@ -79,7 +79,7 @@ def to_ask_for(loss: float, game: Game) -> float:
     return max(loss, float((np.log1p(-sizes / rows) - np.log1p(-shares)).max())) * (1 + 1e-9)
 
 
-def ruled_out(game: Game) -> float:
+def excluded_loss(game: Game) -> float:
     """The loss that nobody can have who is not protected in a game: a little less than epsilon, for its margin."""
     losses = np.log1p(-game.players.sizes / game.total_rows) - np.log1p(-game.condition.upper)
     return float(losses.min())

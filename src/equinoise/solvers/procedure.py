@@ -7,7 +7,6 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,11 +20,11 @@ from equinoise.game.game import Game
 from equinoise.game.kernel import AnyScales, AxisScales, check_size, check_work, make_kernel, offered_scales
 from equinoise.privacy.accounting import Budget
 from equinoise.settings import SETTINGS, check_settings
-from equinoise.solvers.adaptive import adaptive, carried_over, shared_scales
+from equinoise.solvers.adaptive import adaptive, carry_over, shared_scales
 from equinoise.solvers.adaptive import supports as adaptive_supports
 from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.best_response.starts import RUNS
-from equinoise.solvers.budget import improved_within_budget, within_budget
+from equinoise.solvers.budget import improve_within_budget, within_budget
 from equinoise.solvers.solution import Request, Round, Solution
 
 
@@ -126,7 +125,7 @@ class Procedure:
         found = within_budget(game, make_solver("best-response", **chosen), self.draws, self.budget)
         if self.solver == "best-response":
             return found
-        return improved_within_budget(found, solve, self.draws, self.budget)
+        return improve_within_budget(found, solve, self.draws, self.budget)
 
     def to_json(self) -> dict[str, Any]:
         """The settings, as saved files tell them."""
@@ -162,29 +161,30 @@ def make_solver(
     *,
     scales: AnyScales = "wide",
     scale_per_column: bool = False,
-    restarts: int | None = None,
     seed: int = 0,
     start: Ints | None = None,
-    time_limit: float | None = None,
-    generations: int | None = None,
     keep_when_stopped: bool = True,
     progress: Callable[[Round], None] | None = None,
+    **settings: Any,
 ) -> Callable[[Game], Solution]:
-    """The solver of that name with its settings, or their defaults; with ``adaptive`` scales, over and over.
+    """The solver of that name with those of the settings that it has, or their defaults; with ``adaptive`` scales, over
+    and over. A time limit counts from now and is for all of it."""
+    solver = load(SOLVERS, name)
+    own = {key: usual if settings.get(key) is None else settings[key] for key, usual in solver.SETTINGS.items()}
+    limit = own.pop("time_limit", None)
+    deadline = time.perf_counter() + (limit or 0.0)
+    again = scales == "adaptive"
 
-    A time limit counts from now and is for all of it. Best response begins at ``start`` alone, the others there too.
-    """
-    shared: dict[str, Any] = {"seed": seed, "progress": progress}
-    several = {"restarts": RESTARTS if restarts is None else restarts, **shared}
-    solve: Callable[..., Solution]
-    if name == "optimal":
-        solve = _timed(time_limit, over_and_over=scales == "adaptive", keep_when_stopped=keep_when_stopped, **several)
-    elif name == "genetic":
-        from equinoise.solvers.genetic import GENERATIONS, genetic
-
-        solve = partial(genetic, generations=generations or GENERATIONS, **shared)
-    else:
-        solve = partial(best_response, start=start, **several)
+    def solve(game: Game, known: Ints | None = None, start: Ints | None = start) -> Solution:
+        common = {"seed": seed, "start": start, "known": known, "progress": progress, **own}
+        if limit is not None:
+            left = max(deadline - time.perf_counter(), 0.1)
+            common |= {"time_limit": left / 2 if again else left, "keep_when_stopped": keep_when_stopped}
+        found: Solution = solver.solve(game, **common)
+        if limit is None:
+            return found
+        asked = None if math.isinf(limit) else float(limit)
+        return replace(found, settings={**found.settings, "time_limit": asked})
 
     def solve_again(game: Game) -> Solution:
         began = time.perf_counter()
@@ -192,26 +192,10 @@ def make_solver(
         return replace(found, seconds=time.perf_counter() - began)
 
     def solve_each_axis(game: Game) -> Solution:  # too many choices to be begun from many sides
-        known = carried_over(best_response(shared_scales(game), **several), game)
-        return best_response(game, start=known, **shared) if name == "best-response" else solve(game, known=known)
+        many = settings.get("restarts") or RESTARTS
+        shared = best_response(shared_scales(game), restarts=many, seed=seed, progress=progress)
+        return solve(game, start=carry_over(shared, game))
 
     if scale_per_column and start is None:
         return solve_each_axis
-    if scales == "adaptive":
-        return solve_again
-    return partial(solve, known=None if name == "best-response" else start)
-
-
-def _timed(time_limit: float | None, *, over_and_over: bool, **settings: Any) -> Callable[..., Solution]:
-    """The optimal solver, with so many seconds from now on for all that it is asked; half of the rest each time."""
-    from equinoise.solvers.optimal import TIME_LIMIT, optimal
-
-    limit = TIME_LIMIT if time_limit is None else float(time_limit)
-    deadline = time.perf_counter() + limit
-
-    def solve(game: Game, known: Ints | None = None) -> Solution:
-        rest = max(deadline - time.perf_counter(), 0.1)
-        found = optimal(game, time_limit=rest / 2 if over_and_over else rest, known=known, **settings)
-        return replace(found, settings={**found.settings, "time_limit": None if math.isinf(limit) else limit})
-
-    return solve
+    return solve_again if again else solve

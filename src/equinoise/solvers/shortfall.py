@@ -15,7 +15,7 @@ from equinoise.solvers.least_epsilon import least_epsilon
 from equinoise.solvers.solution import Round, Solution
 
 
-def not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], None] | None) -> PromiseNotMet:
+def shortfall_error(solution: Solution, scales: Any, progress: Callable[[Round], None] | None) -> PromiseNotMet:
     """With the least epsilon that these scales allow, as far as it can be proven."""
     game = solution.game
     left_out = game.people - solution.protected
@@ -27,15 +27,11 @@ def not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], No
             people=game.people,
         )
     least = least_epsilon(solution, progress=progress)
-    theorem = (
-        _theorem(game)
-        if game.kernel.noise == "laplace" and len(game.kernel.shape) == 1 and game.players.single
-        else None
-    )
+    theorem = _theorem(game)
     return PromiseNotMet(
         f"The {solution.name} solver does not protect everyone at epsilon {at_most(game.epsilon)}: {left_out:,} of "
         f"{game.people:,} people are left unprotected. {least.sentence(game.epsilon, fixed=scales != 'paper')}"
-        + (f" {_said_of(theorem)}" if theorem else ""),
+        + (f" {_theorem_sentence(theorem)}" if theorem else ""),
         unprotected=left_out,
         people=game.people,
         least_epsilon=least.found if math.isfinite(least.found) else None,
@@ -44,7 +40,7 @@ def not_everyone(solution: Solution, scales: Any, progress: Callable[[Round], No
     )
 
 
-def _said_of(theorem: dict[str, Any]) -> str:
+def _theorem_sentence(theorem: dict[str, Any]) -> str:
     if theorem["every_profile_protects"]:
         return "The scales meet the theorem's condition, before rounding."
     return (
@@ -53,8 +49,11 @@ def _said_of(theorem: dict[str, Any]) -> str:
     )
 
 
-def _theorem(game: Game) -> dict[str, Any]:
-    """What the theorem, which is about Laplace noise before rounding, says of the scales."""
+def _theorem(game: Game) -> dict[str, Any] | None:
+    """What the theorem says of the scales; None unless it is about them: Laplace noise (before rounding) on one column,
+    with one row a person."""
+    if game.kernel.noise != "laplace" or len(game.kernel.shape) > 1 or not game.players.single:
+        return None
     ((smallest, *_), *_) = game.kernel.scales
     always = always_protecting_scale(game.people, game.epsilon)
     infinite = self_protecting_scale(game.people, game.epsilon)

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from equinoise.data.grid import Axis, Floats, Grid, Ints
-from equinoise.game.noise import noise_mass, spread, staircase_mass
+from equinoise.game.noise import noise_mass, spread
+from equinoise.game.noises.staircase import staircase_mass
 from equinoise.privacy.loss import EPSILON_CAP
 
 SLACK = 1e-12
@@ -21,24 +22,24 @@ SLACK = 1e-12
 place each)."""
 
 
-def cells_within(axis: Axis) -> slice:
+def cells_in_bounds(axis: Axis) -> slice:
     """The cells that anyone can be in: those that the bounds touch. They are public."""
     return slice(axis.cell_of(axis.low), axis.cell_of(axis.high) + 1)
 
 
-def grid_cells_within(grid: Grid) -> Ints:
+def grid_cells_in_bounds(grid: Grid) -> Ints:
     """The cells of a grid that are within the bounds of every column, ascending."""
-    bins = np.ix_(*(np.arange(axis.bins)[cells_within(axis)] for axis in grid.axes))
+    bins = np.ix_(*(np.arange(axis.bins)[cells_in_bounds(axis)] for axis in grid.axes))
     return np.asarray(np.ravel_multi_index(bins, grid.shape), dtype=np.int64).ravel()
 
 
-def local_epsilon(rows: Floats, axis: Axis) -> float:
+def local_epsilon(kernel: Floats, axis: Axis) -> float:
     """The largest log-ratio, in any output cell, between the rows of any two cells within the bounds.
 
     That is the epsilon of local differential privacy: whoever sees a person's noisy value can tell any two values
     apart no better. Infinite where a cell is out of reach for one of two rows only. A floating-point figure.
     """
-    inside = rows[cells_within(axis)]
+    inside = kernel[cells_in_bounds(axis)]
     largest, smallest = inside.max(axis=0), inside.min(axis=0)
     reached = largest > 0
     with np.errstate(divide="ignore"):
@@ -46,25 +47,25 @@ def local_epsilon(rows: Floats, axis: Axis) -> float:
     return float(ratios.max())
 
 
-def laplace_rows(axis: Axis, epsilon: float) -> Floats:
+def laplace_kernel(axis: Axis, epsilon: float) -> Floats:
     """The Laplace mechanism on the grid: scale (high - low) / epsilon for everyone."""
     return noise_mass("laplace", (axis.high - axis.low) / axis.range / epsilon, axis.bins)
 
 
 def laplace_output(p: Floats, axes: Sequence[Axis], epsilon: float) -> Floats:
     """Output of the Laplace mechanism on every column of the same grid, epsilon shared out evenly among them."""
-    return spread_out(p, [laplace_rows(axis, epsilon / len(axes)) for axis in axes])
+    return spread_out(p, [laplace_kernel(axis, epsilon / len(axes)) for axis in axes])
 
 
 def spread_out(p: Floats, kernels: Sequence[Floats]) -> Floats:
     """What comes out of p over the cells of a grid, flat, when every axis has noise: its kernel, bins x bins."""
-    q = p.reshape([len(rows) for rows in kernels])
-    for number, rows in enumerate(kernels):
-        q = np.moveaxis(np.tensordot(q, rows, axes=(number, 0)), -1, number)
+    q = p.reshape([len(kernel) for kernel in kernels])
+    for number, kernel in enumerate(kernels):
+        q = np.moveaxis(np.tensordot(q, kernel, axes=(number, 0)), -1, number)
     return q.ravel()
 
 
-def bounded_laplace_rows(axis: Axis, epsilon: float) -> Floats:
+def bounded_laplace_kernel(axis: Axis, epsilon: float) -> Floats:
     """The Laplace mechanism with the smallest scale for which cutting off keeps the promise."""
     return noise_mass("laplace", bounded_laplace_scale(axis, epsilon), axis.bins)
 
@@ -91,7 +92,7 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
     return high
 
 
-def staircase_rows(axis: Axis, epsilon: float) -> Floats:
+def staircase_kernel(axis: Axis, epsilon: float) -> Floats:
     """The staircase mechanism on the grid, with sensitivity high - low: mass per bin, cut off and renormalized."""
     return spread(staircase_mass(axis.width / (axis.high - axis.low), axis.bins, epsilon))
 
@@ -106,7 +107,7 @@ def pseudo_count(epsilon: float) -> float:
     return (1 + 2.0**-50) / math.expm1(min(epsilon, EPSILON_CAP))
 
 
-def smoothed(counts: Ints, epsilon: float, cells: Ints) -> Floats:
+def smooth_counts(counts: Ints, epsilon: float, cells: Ints) -> Floats:
     """The counts with the pseudo-count added in ``cells``, which must be chosen in public and hold everyone."""
     weights = counts.astype(np.float64)
     weights[cells] += pseudo_count(epsilon)

@@ -15,9 +15,9 @@ JACCARD_THRESHOLD = 0.001
 
 def kl(p: Floats, q: Floats) -> float:
     """Kullback-Leibler divergence of q from p in nats: sum of p ln(p / q); infinite if q misses a cell of p."""
-    seen = p > 0
+    occupied = p > 0
     with np.errstate(divide="ignore"):
-        return float(np.sum(p[seen] * np.log(p[seen] / q[seen])))
+        return float(np.sum(p[occupied] * np.log(p[occupied] / q[occupied])))
 
 
 def js(p: Floats, q: Floats) -> float:
@@ -94,7 +94,7 @@ def joint_metrics(p: Floats, q: Floats, axes: Sequence[Axis]) -> dict[str, Any]:
         "cosine": cosine(p, q),
         "correlation_loss": correlation_loss(original, output, values),
         "columns": {
-            axis.name: metrics(_onto(original, (i,)), _onto(output, (i,)), values[i]) for i, axis in enumerate(axes)
+            axis.name: metrics(_marginal(original, i), _marginal(output, i), values[i]) for i, axis in enumerate(axes)
         },
     }
 
@@ -103,7 +103,7 @@ def correlation_loss(p: Floats, q: Floats, values: Sequence[Floats]) -> float | 
     """The largest absolute change of any two columns' Pearson correlation; None if one of them is undefined."""
     changes = []
     for pair in combinations(range(p.ndim), 2):
-        before, after = (correlation(_onto(d, pair), values[pair[0]], values[pair[1]]) for d in (p, q))
+        before, after = (correlation(_marginal(d, *pair), values[pair[0]], values[pair[1]]) for d in (p, q))
         if before is None or after is None:
             return None
         changes.append(abs(before - after))
@@ -119,6 +119,6 @@ def correlation(p: Floats, a: Floats, b: Floats) -> float | None:
     return float(a @ p @ b / np.sqrt((rows @ a**2) * (columns @ b**2)))
 
 
-def _onto(p: Floats, kept: tuple[int, ...]) -> Floats:
+def _marginal(p: Floats, *kept: int) -> Floats:
     """The distribution of some columns alone."""
     return np.asarray(p.sum(axis=tuple(i for i in range(p.ndim) if i not in kept)))

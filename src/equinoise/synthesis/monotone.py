@@ -42,7 +42,7 @@ from equinoise.data.grid import Ints
 from equinoise.errors import BadInput, check
 from equinoise.privacy.certificate import exp_lower_bound
 
-LEAST_EPSILON = 1e-4
+LEAST_RULE_EPSILON = 1e-4
 SLACK_BITS, FACTOR_BITS, POWER_BITS = 20, 40, 64
 REACH = 10
 """Neighbours count up to a tenth of the cells away."""
@@ -88,7 +88,8 @@ def public_rule(epsilon: float, cells: int, base: Sequence[float] | None = None)
     at once (``benchmarks/worst_case.md``). E is e^epsilon less 2^-20 of it, and the unit is so fine that rounding g
     down to whole numbers costs no more than that. Fractions throughout: the same rule on every machine.
     """
-    check(LEAST_EPSILON <= epsilon < math.inf, "epsilon", f"a finite number of at least {LEAST_EPSILON:g}", epsilon)
+    usable = LEAST_RULE_EPSILON <= epsilon < math.inf
+    check(usable, "epsilon", f"a finite number of at least {LEAST_RULE_EPSILON:g}", epsilon)
     even = Fraction(1, cells)
     shares = [even] * cells if base is None else [(even + share) / 2 for share in check_base(base, cells)]
     target = exp_lower_bound(epsilon)

@@ -94,6 +94,6 @@ def play(
     """The mechanism of the game for players that were counted by some settings, which its file tells."""
     solution = procedure.solve(players, start=start, progress=progress)
     if solution.protected < players.total_people:
-        raise shortfall.not_everyone(solution, procedure.scales, progress)
+        raise shortfall.shortfall_error(solution, procedure.scales, progress)
     settings = {**counting, "own_start": start is not None, **procedure.to_json()}
     return PerInstance.from_solution(solution, draws=procedure.draws, budget=procedure.budget, settings=settings)

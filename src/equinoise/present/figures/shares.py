@@ -48,7 +48,7 @@ def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
     """How far people of these bins would come out with the Laplace mechanism's noise: root of the mean square, in data
     units."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
-    rows = baselines.laplace_rows(axis, mechanism.epsilon / columns)[bins]
+    rows = baselines.laplace_kernel(axis, mechanism.epsilon / columns)[bins]
     return _distances(rows, bins) * axis.width
 
 

@@ -98,7 +98,7 @@ class Buffers(NamedTuple):
     other: Floats
     then: Floats
     nears: Floats
-    leads: Floats
+    slope_scores: Floats
     waiting: Ints
 
 
@@ -119,9 +119,9 @@ def _fill_row(store, i, v, low, high, out):  # type: ignore[no-untyped-def]
     if store.instance_class is DenseRows:
 
         def copy(store, i, v, low, high, out):  # type: ignore[no-untyped-def]
-            rows = store.rows
+            weights = store.weights
             for x in range(low, high):
-                out[x] = rows[i, v, x]
+                out[x] = weights[i, v, x]
 
         return copy
 
@@ -171,7 +171,7 @@ def _fill_near(store, i, out):  # type: ignore[no-untyped-def]
 @overload(weight)
 def _weight(store, i, v, x):  # type: ignore[no-untyped-def]
     if store.instance_class is DenseRows:
-        return lambda store, i, v, x: store.rows[i, v, x]
+        return lambda store, i, v, x: store.weights[i, v, x]
 
     def multiply(store, i, v, x):  # type: ignore[no-untyped-def]
         width, found = store.second.shape[1], 0.0

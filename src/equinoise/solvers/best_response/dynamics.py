@@ -17,13 +17,13 @@ import numpy as np
 
 from equinoise.data.grid import Ints
 from equinoise.game.game import Game
-from equinoise.game.utility import LINEAR, TV
+from equinoise.game.utilities import LINEAR
 from equinoise.privacy.loss import EPSILON_CAP
 from equinoise.solvers.solution import Round
 
 SINGLES_UP_TO = 4096
 BLOCKS_PER_TYPE = 256
-PATIENCE = 50
+PATIENT_ROUNDS = 50
 """Rounds with blocks of one size, after which larger ones are tried again: small steps along a kink would take ages."""
 MOST_ROUNDS = 100_000
 
@@ -46,14 +46,13 @@ def rounds(game: Game, start: Ints, order: Ints | None = None, *, run: int = 0) 
             if block == 1:
                 return
             block, alike = max(1, block // 4), 0
-        elif (alike := alike + 1) == PATIENCE:
+        elif (alike := alike + 1) == PATIENT_ROUNDS:
             block, alike = min(4 * block, largest), 0
 
 
 def moves_in_bulk(game: Game) -> bool:
     """Whether as many people as gain follow the first one: where there are many, and no kinks."""
-    smooth = game.closeness.kind not in {TV, LINEAR}
-    return smooth and int(game.players.people.max()) > SINGLES_UP_TO
+    return not game.closeness.kinked and int(game.players.people.max()) > SINGLES_UP_TO
 
 
 def compile_loops() -> None:
@@ -109,7 +108,7 @@ def make_round(game: Game, profile: Ints) -> Play:
         if linear:
             gaps[:] = game.gaps(profile)
         excess = game.excess(profile, sums)
-        moves, unprotected = play_round(game.rows, limits, aim, state, buffers, order, excess, block, bulk)
+        moves, unprotected = play_round(game.store, limits, aim, state, buffers, order, excess, block, bulk)
         return int(moves), int(unprotected)
 
     return play

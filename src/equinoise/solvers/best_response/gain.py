@@ -10,11 +10,11 @@ import math
 
 import numpy as np
 
-from equinoise.game.utility import JS, KL, LINEAR, TV
+from equinoise.game.utilities import JS, KL, LINEAR, TV
 from equinoise.solvers.best_response.access import compiled
-from equinoise.solvers.best_response.sums import CANCELLED, sum_after
+from equinoise.solvers.best_response.sums import CANCELLED_SHARE, sum_after
 
-ROUNDING = 2.0**-40
+SLOPE_ROUNDING = 2.0**-40
 """What rounding may hide in a product of a row with the slopes, as a share of the largest that it could be."""
 
 STEEPEST = 1e200
@@ -83,7 +83,7 @@ def divergence_drop(store, aim, state, nears, i, old, new, block):  # type: igno
 
 @compiled(forceinline=True)
 def clamped_gain(drop, excess):  # type: ignore[no-untyped-def]
-    """The part of a fall that the clamped utility sees, if the divergence is ``excess`` above its ceiling (R times)."""
+    """The part of a drop that the clamped utility sees, if R times the divergence is ``excess`` above its ceiling."""
     if excess > 0 or drop < excess:
         return min(excess, 0.0) - min(excess - drop, 0.0)
     return drop
@@ -106,12 +106,12 @@ def find_slopes(aim, state):  # type: ignore[no-untyped-def]
     if kind == LINEAR:
         for j in range(gaps.shape[0]):
             slopes[j] = (gaps[j] > 0) - 1.0 * (gaps[j] < 0)
-        return ROUNDING
+        return SLOPE_ROUNDING
     steepest = 0.0
     for k in range(counts.shape[0]):
         slopes[k] = slope(kind, counts[k], near[k], total)
         steepest = max(steepest, slopes[k])
-    return ROUNDING * steepest * total
+    return SLOPE_ROUNDING * steepest * total
 
 
 @compiled(fastmath={"reassoc", "contract"})
@@ -124,26 +124,26 @@ def dot(left, right):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def find_leads(aim, state, leads, nears, i):  # type: ignore[no-untyped-def]
-    """What a person of type i takes off by being at each scale, by the slopes."""
+def find_slope_scores(aim, state, slope_scores, nears, i):  # type: ignore[no-untyped-def]
+    """What a person of type i takes off R times the divergence by being at each scale, by the slopes: scales."""
     slopes = state.slopes
     if aim.kind == LINEAR:
-        for v in range(leads.shape[0]):
-            leads[v] = dot(aim.features[i, v], slopes)
+        for v in range(slope_scores.shape[0]):
+            slope_scores[v] = dot(aim.features[i, v], slopes)
     else:
-        for v in range(leads.shape[0]):
-            leads[v] = dot(nears[v], slopes)
+        for v in range(slope_scores.shape[0]):
+            slope_scores[v] = dot(nears[v], slopes)
 
 
 @compiled(forceinline=True)
-def gain_bound(aim, state, leads, nears, rounding, i, old, new, block):  # type: ignore[no-untyped-def]
+def gain_bound(aim, state, slope_scores, nears, rounding, i, old, new, block):  # type: ignore[no-untyped-def]
     """The most that a move can take off: by the slopes, but in the movers' home cell, which changes most, exactly."""
-    bound = block * (leads[new] - leads[old] + rounding)
+    bound = block * (slope_scores[new] - slope_scores[old] + rounding)
     if aim.kind in (LINEAR, TV):
         return bound
     home = aim.homes[i]
     change, s, n = block * (nears[new, home] - nears[old, home]), state.near[home], aim.counts[home]
-    if s + change < CANCELLED * s:
+    if s + change < CANCELLED_SHARE * s:
         return bound
     return bound + cell_drop(aim.kind, n, s, change, aim.total) - change * state.slopes[home]
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from equinoise.solvers.best_response.access import compiled, fill_row, reach, weight
-from equinoise.solvers.best_response.sums import CANCELLED, find_sums_after
+from equinoise.solvers.best_response.sums import CANCELLED_SHARE, find_sums_after
 
 GUARDED, EXPOSED = np.int64(1), np.int64(2)
 """What a group is: protected or not; 0 where there is none."""
@@ -119,7 +119,7 @@ def fails_as_before(store, limits, state, i, old, new, block):  # type: ignore[n
     x = state.witness[i, new]
     here, gone = weight(store, i, new, x), weight(store, i, old, x)
     then = state.sums[x] + block * (here - gone)
-    if state.stale[x] or then < CANCELLED * state.sums[x]:
+    if state.stale[x] or then < CANCELLED_SHARE * state.sums[x]:
         return False
     leaving = state.profile[i, old] == block and gone * limits.most[i] == state.largest[x]
     return max(here * limits.most[i], state.second[x] if leaving else state.largest[x]) > then
@@ -136,7 +136,7 @@ def still_exposed(store, limits, state, i, old, new, block, most):  # type: igno
                 continue
             x = witness[k, v]
             then = sums[x] + block * (weight(store, i, new, x) - weight(store, i, old, x))
-            if then >= CANCELLED * sums[x] and fails_in(limits, k, weight(store, k, v, x), then):
+            if then >= CANCELLED_SHARE * sums[x] and fails_in(limits, k, weight(store, k, v, x), then):
                 people += profile[k, v] - block * (k == i and v == old)
                 if people > most:
                     return people
@@ -172,12 +172,12 @@ def losing_cell(store, limits, state, old_row, i, old, block, low, high, then): 
 
 
 @compiled()
-def staying_outside(store, limits, state, buffers, i, old, block, wanted, most):  # type: ignore[no-untyped-def]
-    """People in groups of the ``wanted`` status who are not protected after a move (or more than ``most``)."""
+def staying_outside(store, limits, state, buffers, i, old, block, of_status, most):  # type: ignore[no-untyped-def]
+    """People in groups of the given status who are not protected after a move (or more than ``most``)."""
     people = 0
     for k in range(state.status.shape[0]):
         for v in range(state.status.shape[1]):
-            if state.status[k, v] != wanted:
+            if state.status[k, v] != of_status:
                 continue
             left = state.profile[k, v] - block * (k == i and v == old)
             if left == 0:

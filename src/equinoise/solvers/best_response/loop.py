@@ -15,7 +15,7 @@ from equinoise.solvers.best_response.gain import (
     best_block_size,
     clamped_gain,
     divergence_drop,
-    find_leads,
+    find_slope_scores,
     find_slopes,
     gain_bound,
 )
@@ -67,16 +67,16 @@ def respond(  # type: ignore[no-untyped-def]
     promises most keeps more than the others even promise, it would come out of that whatever they do.
     """
     best, best_gain, best_unprotected, best_lost = scale, 0.0, unprotected, 0
-    leads, tolerance = buffers.leads, aim.tolerance * block
+    slope_scores, tolerance = buffers.slope_scores, aim.tolerance * block
     first = ZERO
-    for v in range(1, leads.shape[0]):
-        if leads[v] > leads[first]:
+    for v in range(1, slope_scores.shape[0]):
+        if slope_scores[v] > slope_scores[first]:
             first = v
     if unprotected == 0 and first != scale:
         others = 0.0
-        for v in range(leads.shape[0]):
+        for v in range(slope_scores.shape[0]):
             if v != first:
-                bound = gain_bound(aim, state, leads, nears, rounding, i, scale, v, block)
+                bound = gain_bound(aim, state, slope_scores, nears, rounding, i, scale, v, block)
                 others = max(others, clamped_gain(bound, excess))
         _, after, lost = judge(
             store, limits, aim, state, buffers, nears, unprotected, excess, i, scale, first, block, others + tolerance,
@@ -84,12 +84,12 @@ def respond(  # type: ignore[no-untyped-def]
         )  # fmt: skip
         if after == 0:
             return first, after, lost
-    for v in range(leads.shape[0]):
+    for v in range(slope_scores.shape[0]):
         least = best_gain + tolerance
         if v == scale:
             continue
         if best_unprotected == 0:
-            bound = gain_bound(aim, state, leads, nears, rounding, i, scale, v, block)
+            bound = gain_bound(aim, state, slope_scores, nears, rounding, i, scale, v, block)
             if clamped_gain(bound, excess) <= least:
                 continue
         gain, after, lost = judge(
@@ -142,7 +142,7 @@ def play_round(store, limits, aim, state, buffers, order, excess, limit, in_bulk
         for scale in range(choices):
             waiting[scale] = state.profile[i, scale]
         fill_near(store, i, nears)
-        find_leads(aim, state, buffers.leads, nears, i)
+        find_slope_scores(aim, state, buffers.slope_scores, nears, i)
         for scale in range(choices):
             while waiting[scale] > 0:
                 block = min(limit, waiting[scale])
@@ -164,6 +164,6 @@ def play_round(store, limits, aim, state, buffers, order, excess, limit, in_bulk
                     after = reclassify(store, limits, state, buffers, i, scale, best, unprotected + after, lost)
                 unprotected = after
                 rounding = find_slopes(aim, state)
-                find_leads(aim, state, buffers.leads, nears, i)
+                find_slope_scores(aim, state, buffers.slope_scores, nears, i)
                 moves += 1
     return moves, unprotected

@@ -15,7 +15,7 @@ import numpy as np
 from equinoise.data.grid import Floats, Ints
 from equinoise.game.game import Game
 
-SPARE = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
+SPARE_PROTECTION = (6.0, 2.0, 12.0, 4.0, 1.5, 8.0, 3.0)
 """How many times the protection that is needed a neighbourhood must offer, restart by restart; over and over."""
 
 SPREAD_SHARE, SPREAD_STEPS = 0.2, 3
@@ -23,7 +23,7 @@ SPREAD_SHARE, SPREAD_STEPS = 0.2, 3
 
 
 RUNS = 2
-"""Of every restart: from a local profile, and from one with some people spread out."""
+"""Runs of every restart: from a local profile, and from one with some people spread out."""
 
 
 def most_runs(game: Game, restarts: int) -> int:
@@ -58,14 +58,13 @@ def starts(game: Game, restarts: int, seed: int, since: int = 0) -> Iterator[tup
             yield profile, order
         yield spread_out(game, local_profile(game, 1.0, crowd), random), random.permutation(types)
         order = np.random.default_rng([seed, number]).permutation(types)
-        yield local_profile(game, SPARE[number % len(SPARE)], crowd), order
+        yield local_profile(game, SPARE_PROTECTION[number % len(SPARE_PROTECTION)], crowd), order
 
 
 def home_sums(game: Game) -> Floats:
     """S in the home cell of each type if everyone has the same scale: types x scales."""
-    everyone, cells = np.arange(game.players.types), game.players.occupied[game.players.homes]
-    sums = [game.rows.sums(everyone, np.full_like(everyone, v), game.players.people)[cells] for v in range(game.scales)]
-    return np.stack(sums, axis=1)
+    everyone, cells = np.ones(game.players.types, dtype=np.int64), game.players.occupied[game.players.homes]
+    return np.stack([game.sums(game.profile_of(v * everyone))[cells] for v in range(game.scales)], axis=1)
 
 
 def local_profile(game: Game, spare: float, crowd: Floats | None = None) -> Ints:
@@ -74,7 +73,7 @@ def local_profile(game: Game, spare: float, crowd: Floats | None = None) -> Ints
     ``spare`` asks for so many times what is needed; ``crowd`` may give the :func:`home_sums`. Least noise means to come
     out at home most often; whoever no scale hides gets the largest.
     """
-    at_home = game.rows.at_home(game.players.homes)
+    at_home = game.store.at_home(game.players.homes)
     crowd = home_sums(game) if crowd is None else crowd
     hidden = spare * at_home <= game.condition.upper[:, None] * crowd
     chosen = np.where(hidden, at_home, 0.0).argmax(axis=1)

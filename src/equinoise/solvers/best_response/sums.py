@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from equinoise.solvers.best_response.access import compiled, fill_row, reach, weight
 
-CANCELLED = 2.0**-8
+CANCELLED_SHARE = 2.0**-8
 """A sum that falls below this share of itself in one move is added up anew."""
 
 EXACT = 2.0**53
@@ -32,7 +32,7 @@ def multiply_exactly(a, b):  # type: ignore[no-untyped-def]
 
 
 @compiled(forceinline=True)
-def add_rows(high, low, weight, people):  # type: ignore[no-untyped-def]
+def add_weights(high, low, weight, people):  # type: ignore[no-untyped-def]
     """Add so many times a weight to a sum in two parts; nothing is lost."""
     step, rest = multiply_exactly(weight, float(people))
     high, low = add_exactly(high, low, step)
@@ -49,9 +49,9 @@ def sum_after(store, state, x, change, block):  # type: ignore[no-untyped-def]
         for i in range(profile.shape[0]):
             for v in range(profile.shape[1]):
                 if profile[i, v] > 0:
-                    high, low = add_rows(high, low, weight(store, i, v, x), profile[i, v])
+                    high, low = add_weights(high, low, weight(store, i, v, x), profile[i, v])
         state.high[x], state.low[x], state.exact[x] = high, low, 1
-    high, low = add_rows(state.high[x], state.low[x], change, block)
+    high, low = add_weights(state.high[x], state.low[x], change, block)
     return high + low
 
 
@@ -61,10 +61,10 @@ def find_sums_after(store, state, old_row, new_row, block, low, high, then):  # 
     sums, cancelled = state.sums, False
     for x in range(low, high):
         then[x] = sums[x] + block * (new_row[x] - old_row[x])
-        cancelled |= then[x] < CANCELLED * sums[x]
+        cancelled |= then[x] < CANCELLED_SHARE * sums[x]
     if cancelled:
         for x in range(low, high):
-            if then[x] < CANCELLED * sums[x]:
+            if then[x] < CANCELLED_SHARE * sums[x]:
                 then[x] = sum_after(store, state, x, new_row[x] - old_row[x], block)
 
 
@@ -81,7 +81,7 @@ def move_people(store, limits, aim, state, buffers, i, old, new, block):  # type
     for x in range(low, high):
         change = new_row[x] - old_row[x]
         if change != 0:
-            upper[x], lower[x] = add_rows(upper[x], lower[x], change, block)
+            upper[x], lower[x] = add_weights(upper[x], lower[x], change, block)
             sums[x] = upper[x] + lower[x]
     near, occupied, gaps = state.near, aim.occupied, state.gaps
     for k in range(occupied.shape[0]):

@@ -19,7 +19,7 @@ THRESHOLDS = 8
 """Cells in which it is asked whether anyone demands more than so much."""
 SOMEONE = 1e-4
 """Fewer people than this are nobody, at first: tolerances make them."""
-WHOLE, MOST_IN_TYPE = 1e-3, 1000.0
+WHOLE_WITHIN, MOST_IN_TYPE = 1e-3, 1000.0
 """Totals of people are whole if they are as near as this to a whole number; where a type has more people than that,
 in proportion less near, because HiGHS's tolerances grow with it."""
 TOTALS = 3
@@ -79,9 +79,9 @@ class Branching:
         people = fractions * program.people
         groups = self._candidates(SOMEONE) or self._candidates(TRACE)
         self.unprotected = bool(groups)
-        asked: list[tuple[Group, int | None]] = [(group, None) for group in groups]
-        asked += self._totals(people)[:TOTALS]
-        new = [question for question in asked if question not in self.gains]
+        questions: list[tuple[Group, int | None]] = [(group, None) for group in groups]
+        questions += self._totals(people)[:TOTALS]
+        new = [question for question in questions if question not in self.gains]
         new = [question for question in new if question[1] is None][:TRIES] + [q for q in new if q[1] is not None]
         for question in new:
             self.gains[question] = tuple(
@@ -94,14 +94,14 @@ class Branching:
         def product(question: tuple[Group, int | None]) -> float:
             return math.prod(max(min(gain, wanted), 1e-7) for gain in self.gains.get(question, (0.0, 0.0)))
 
-        return self._parts(node, max(asked, key=product), people) if asked else []
+        return self._parts(node, max(questions, key=product), people) if questions else []
 
     def _totals(self, people: Floats) -> list[tuple[Group, int | None]]:
         """Groups of which the program has a total that is not whole, and the whole number below."""
         found: list[tuple[Group, int | None]] = []
         for group, pairs in self.ranges.items():
             total, unit = float(people[pairs].sum()), float(self.program.people[pairs].max())
-            if abs(total - round(total)) > WHOLE * max(1.0, unit / MOST_IN_TYPE):
+            if abs(total - round(total)) > WHOLE_WITHIN * max(1.0, unit / MOST_IN_TYPE):
                 found.append((group, math.floor(total)))
         return found
 

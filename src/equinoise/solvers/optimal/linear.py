@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 import numpy as np
-from highspy import Highs, HighsModelStatus, kHighsInf
+from highspy import Highs, HighsModelStatus
 
 
 def new_highs() -> Any:
@@ -28,13 +28,6 @@ def run(highs: Any, deadline: float) -> Any:
     return highs.getModelStatus()
 
 
-def add_row(highs: Any, low: float, high: float, columns: Any, values: Any) -> None:
-    """One constraint: low <= sum of values * columns <= high."""
+def add_constraint(highs: Any, low: float, high: float, columns: Any, values: Any) -> None:
+    """Add a constraint: low <= sum of values * columns <= high."""
     highs.addRow(low, high, len(columns), np.asarray(columns, np.int32), np.asarray(values, np.float64))
-
-
-def add_tangent(highs: Any, t: int, s: int, line: tuple[float, float]) -> float:
-    """t >= a - b s; the row's lower side."""
-    low, slope = line
-    add_row(highs, low, kHighsInf, [t, s], [1.0, slope])
-    return low

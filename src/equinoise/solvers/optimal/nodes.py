@@ -26,12 +26,12 @@ class Node:
     totals: tuple[tuple[Group, float, float], ...] = ()
 
     def using(self, group: Group) -> Node:
-        """Those of them in which someone uses the group; groups that contain it say nothing more."""
+        """The profiles of the node in which someone uses the group; groups that contain it say nothing more."""
         others = tuple(other for other in self.used if not set(group) <= set(other))
         return replace(self, used=(*others, group))
 
     def avoiding(self, group: Group) -> Node | None:
-        """Those in which nobody does; None if someone must."""
+        """The profiles in which nobody uses the group; None if someone must."""
         most, gone = self.most.copy(), set(group)
         most[list(group)] = 0
         used = tuple(tuple(pair for pair in other if pair not in gone) for other in self.used)
@@ -44,20 +44,20 @@ class Node:
         return range(first, first + self.choices)
 
     def with_least(self, pair: int, people: int) -> Node:
-        """Those with so many people on a pair or more."""
+        """The profiles with at least so many people on a pair."""
         least = self.least.copy()
         least[pair] = people
         part = replace(self, least=least)
         return part.using((pair,)) if people > 0 else part
 
     def with_most(self, pair: int, people: int) -> Node:
-        """Those with no more."""
+        """The profiles with at most so many people on a pair."""
         most = self.most.copy()
         most[pair] = people
         return replace(self, most=most)
 
     def with_total(self, group: Group, least: float, most: float) -> Node:
-        """Those with so many people on a group: ``least`` to ``most``."""
+        """The profiles with ``least`` to ``most`` people on a group."""
         for other, low, high in self.totals:
             if other == group:
                 least, most = max(least, low), min(most, high)

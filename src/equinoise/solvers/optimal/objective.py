@@ -7,16 +7,15 @@ other. Everything that the linear programs know of the utility is here.
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 from highspy import kHighsInf
 
+from equinoise.choices import UTILITIES, load
 from equinoise.data.grid import Floats
 from equinoise.game.game import Game
-from equinoise.game.utility import JS, KL, LINEAR
-from equinoise.solvers.optimal.linear import add_row
+from equinoise.solvers.optimal.linear import add_constraint
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 LEAST_AT = 1e-6
@@ -29,46 +28,29 @@ class Objective:
     """The utility's divergence of one game: ``cells`` that have a curve, and ``features`` (pairs x features, what one
     person adds) that have a gap.
 
-    s costs -ln s (KL), ln 2 + (s ln s - (1 + s) ln(1 + s))/2 (JS) or max(1 - s, 0) (TV). That has in it what comes out
-    where nobody is: it is what does not come out here, and JS and TV are linear in it. So all three fall with s.
+    What s costs has in it what comes out where nobody is: it is what does not come out here, and all utilities are
+    linear in it. So all of them fall with s.
     """
 
     def __init__(self, game: Game) -> None:
-        self.kind, self.total_rows = game.closeness.kind, game.total_rows
-        curves = slice(0, 0) if self.kind == LINEAR else slice(None)
+        self.total_rows = game.total_rows
+        self.curve = game.closeness.curve or load(UTILITIES, "tv")  # without one no cell has any, and any will do
+        curves = slice(0, 0) if game.closeness.curve is None else slice(None)
         self.cells = game.players.occupied[curves]
         self.unit = game.players.counts[curves]  # s counts S in these
         self.weight = self.unit / game.total_rows
         self.features = game.features.reshape(game.players.types * game.scales, -1)
         self.original = game.original_features
 
-    def cost(self, s: Floats) -> Floats:
-        """What each cell costs at its s."""
-        if self.kind == KL:
-            return -np.log(np.maximum(s, 1e-300))
-        if self.kind == JS:
-            s = np.maximum(s, 0.0)
-            return np.asarray(math.log(2) + (s * np.log(np.maximum(s, 1e-300)) - (1 + s) * np.log1p(s)) / 2)
-        return np.maximum(1 - s, 0.0)
-
-    def tangents(self, at: Floats) -> tuple[Floats, Floats]:
-        """cost(s) >= a - b s for every s, with equality at one point: (a, b)."""
-        if self.kind == KL:
-            return 1 - np.log(at), 1 / at
-        if self.kind == JS:
-            return math.log(2) - np.log1p(at) / 2, np.log1p(1 / at) / 2
-        steep = np.where(at < 1, 1.0, 0.0)
-        return steep, steep
-
-    def tangent(self, at: float) -> tuple[float, float]:
-        """One of them."""
-        a, b = self.tangents(np.array(at))
-        return float(a), float(b)
+    def add_tangent(self, highs: Any, t: int, s: int, at: float) -> None:
+        """Keep the column t above the curve's tangent at one s: t >= a - b s."""
+        low, slope = self.curve.tangents(np.array(at))
+        add_constraint(highs, float(low), kHighsInf, [t, s], [1.0, float(slope)])
 
     def lift(self, s: Floats, at: Floats) -> Floats:
         """How far the curve is above a tangent at s, and at every s beyond; nothing left of where they touch."""
-        a, b = self.tangents(at)
-        return np.where(s > at, np.clip(self.cost(s) - (a - b * s), 0.0, MOST_LIFT), 0.0)
+        a, b = self.curve.tangents(at)
+        return np.where(s > at, np.clip(self.curve.cost(s) - (a - b * s), 0.0, MOST_LIFT), 0.0)
 
     def add_gaps(self, highs: Any, each: Floats) -> None:
         """The gaps of a linear program whose first columns add so much to every feature: columns x features.
@@ -82,12 +64,7 @@ class Objective:
             highs.addVars(2, np.zeros(2), np.full(2, kHighsInf))
             for gap in (first, first + 1):
                 highs.changeColCost(gap, unit / self.total_rows)
-            add_row(
+            add_constraint(
                 highs, original / unit, original / unit,
                 [*range(len(column)), first, first + 1], [*(column / unit), 1.0, -1.0],
             )  # fmt: skip
-
-    def value(self, people: Floats, sums: Floats) -> float:
-        """The divergence, for people on every pair and the S over all cells that they make."""
-        gaps = self.original - people @ self.features
-        return float(self.weight @ self.cost(sums[self.cells] / self.unit) + np.abs(gaps).sum() / self.total_rows)

@@ -11,15 +11,15 @@ import numpy as np
 from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from equinoise.data.grid import Floats, Ints
-from equinoise.solvers.optimal.linear import add_row, add_tangent, new_highs, run
+from equinoise.solvers.optimal.linear import add_constraint, new_highs, run
 from equinoise.solvers.optimal.objective import FIRST_TANGENTS, LEAST_AT
 from equinoise.solvers.optimal.program import Program
 
 FEASIBLE = 2
 MOST_NODES = 1
-"""Of HiGHS's search for whole people: what comes after is better found by swaps."""
+"""Nodes of HiGHS's search for whole people: what comes after is better found by swaps."""
 MORE_TANGENTS = (0.9, 0.95, 1.05, 1.1)
-STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
+TANGENT_STEPS = (-2, -1, -0.5, -0.25, 0, 0.25, 0.5, 1, 2)
 """Where the tangents of whole people lie: this many people around the fractions."""
 
 
@@ -37,17 +37,17 @@ def best_fractions(program: Program, pairs: Ints, deadline: float) -> Floats | N
             return None
         values = np.array(highs.getSolution().col_value)
         s, t = np.maximum(values[many : many + terms], LEAST_AT), values[many + terms : many + 2 * terms]
-        below = np.flatnonzero((objective.cost(s) - t) * objective.weight > 1e-7)
+        below = np.flatnonzero((objective.curve.cost(s) - t) * objective.weight > 1e-7)
         for term in below.tolist():
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(float(s[term])))
+            objective.add_tangent(highs, many + terms + term, many + term, float(s[term]))
         if len(below) == 0:
             break
-    fractions = np.zeros(len(program.rows))
+    fractions = np.zeros(len(program.weights))
     fractions[pairs] = np.clip(values[:many], 0.0, 1.0)
     return fractions
 
 
-def rounded(program: Program, fractions: Floats) -> Ints:
+def round_people(program: Program, fractions: Floats) -> Ints:
     """Whole people: each type's largest remainders up."""
     shares = fractions.reshape(program.types, program.choices)
     people = program.game.players.people
@@ -66,9 +66,9 @@ def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | 
     many, terms, objective = len(pairs), len(program.objective.cells), program.objective
     s = (fractions @ program.mass)[objective.cells] / objective.unit
     for term in range(terms):
-        for step in STEPS:
+        for step in TANGENT_STEPS:
             at = max(float(s[term] + step / objective.unit[term]), 0.01)
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(at))
+            objective.add_tangent(highs, many + terms + term, many + term, at)
     for column in range(many):
         highs.changeColIntegrality(column, HighsVarType.kInteger)
     highs.setOptionValue("mip_abs_gap", 2e-6)
@@ -84,7 +84,7 @@ def best_people(program: Program, fractions: Floats, deadline: float) -> Ints | 
 
 def _build(program: Program, pairs: Ints, people: Floats, totals: Floats) -> Any:
     """The linear program over the pairs: how many people one unit of each is, and how many units each type has."""
-    each = people[:, None] * program.rows[pairs]
+    each = people[:, None] * program.weights[pairs]
     owners = program.type_of[pairs]
     if len(np.unique(owners)) < program.types:
         return None
@@ -96,18 +96,18 @@ def _build(program: Program, pairs: Ints, people: Floats, totals: Floats) -> Any
     highs.addVars(terms, np.full(terms, -50.0), np.full(terms, 50.0))
     for i in range(program.types):
         mine = np.flatnonzero(owners == i)
-        add_row(highs, float(totals[i]), float(totals[i]), mine, np.ones(len(mine)))
+        add_constraint(highs, float(totals[i]), float(totals[i]), mine, np.ones(len(mine)))
     for term, x in enumerate(objective.cells.tolist()):
         highs.changeColCost(many + terms + term, float(objective.weight[term]))
         parts = each[:, x] / program.unit[x]
         kept = np.flatnonzero(parts > 1e-12)
-        add_row(highs, 0.0, 0.0, [*kept, many + term], [*-parts[kept], 1.0])
+        add_constraint(highs, 0.0, 0.0, [*kept, many + term], [*-parts[kept], 1.0])
         for at in (*FIRST_TANGENTS, *MORE_TANGENTS):
-            add_tangent(highs, many + terms + term, many + term, objective.tangent(at))
+            objective.add_tangent(highs, many + terms + term, many + term, at)
     objective.add_gaps(highs, people[:, None] * objective.features[pairs])
     needed = program.demand[pairs].max(axis=0)
     for x in np.flatnonzero(needed > 0).tolist():
         parts = each[:, x] / needed[x]
         kept = np.flatnonzero(parts > 1e-9)
-        add_row(highs, 1 + 1e-7, kHighsInf, kept, np.minimum(parts[kept], 1e6))
+        add_constraint(highs, 1 + 1e-7, kHighsInf, kept, np.minimum(parts[kept], 1e6))
     return highs

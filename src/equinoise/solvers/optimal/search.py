@@ -16,15 +16,15 @@ from equinoise.solvers.best_response import run_to_end, starts
 from equinoise.solvers.optimal.branching import Branching, split_off, split_people
 from equinoise.solvers.optimal.nodes import Node
 from equinoise.solvers.optimal.program import Program
-from equinoise.solvers.optimal.restricted import best_fractions, best_people, rounded
-from equinoise.solvers.optimal.swaps import perturb, swapped
+from equinoise.solvers.optimal.restricted import best_fractions, best_people, round_people
+from equinoise.solvers.optimal.swaps import improve_by_swaps, perturb
 from equinoise.solvers.solution import Round, Solution
 
 TARGET = (1e-4, 0.01)
 """The gap to reach: the larger of an absolute one and a share of KL."""
 
 SOLVER_ERROR = 1e-6
-"""Taken off every bound: HiGHS keeps its rows to 1e-7, in floating point."""
+"""Taken off every bound: HiGHS keeps its constraints to 1e-7, in floating point."""
 
 ROOT_ROUNDS, ROUNDS = 60, 4
 """Linear programs solved at the first node, and at the others, at most."""
@@ -58,26 +58,26 @@ class Search:
         self.target = TARGET if target is None else target
         self.program = Program(game)
         shape = (game.players.types, game.scales, -1)
-        self.rows, self.demand = self.program.rows.reshape(shape), self.program.demand.reshape(shape)
+        self.weights, self.demand = self.program.weights.reshape(shape), self.program.demand.reshape(shape)
         self.branching = Branching(self.program)
         self.best, self.value = start.profile, math.inf
         if game.unprotected(start.profile) == 0:
             self.value = start.divergence
         self.bound, self.rounds = 0.0, 0
-        self.following: tuple[float, Node] | None = (0.0, self.program.root)
-        self.perturbed: Ints | None = None  # the best profile whose neighbours were looked at
-        self.open: list[tuple[float, int, Node]] = []
-        self.done = math.inf  # the least bound of the nodes that are not split any more
+        self.next_node: tuple[float, Node] | None = (0.0, self.program.root)
+        self.last_perturbed: Ints | None = None  # the best profile whose neighbours were looked at
+        self.open_nodes: list[tuple[float, int, Node]] = []
+        self.settled_bound = math.inf  # the least bound of the nodes that are not split any more
         self.unsolved = 0  # nodes that HiGHS could not solve, and were split all the same
         self.impossible = False  # whether it is proven that no profile protects everyone
 
     @property
-    def left(self) -> float:
-        """Seconds."""
+    def seconds_left(self) -> float:
+        """Seconds until the deadline."""
         return self.deadline - time.perf_counter()
 
     @property
-    def enough(self) -> float:
+    def target_bound(self) -> float:
         """A node of this bound need not be split: no profile in it is better by the target."""
         if math.isinf(self.value):
             return math.inf
@@ -85,23 +85,24 @@ class Search:
 
     @property
     def closed(self) -> bool:
-        """Whether the gap is."""
-        return self.bound >= self.enough
+        """Whether the gap between bound and best profile is within the target."""
+        return self.bound >= self.target_bound
 
     def run(self) -> None:
         """Split node after node until the gap is closed or time is up."""
-        while self.following is not None and not self.closed and self.left > 0:
+        while self.next_node is not None and not self.closed and self.seconds_left > 0:
             self.step()
-        self.impossible = self.following is None and not self.open and math.isinf(min(self.done, self.value))
+        finished = self.next_node is None and not self.open_nodes
+        self.impossible = finished and math.isinf(min(self.settled_bound, self.value))
 
     def step(self) -> None:
         """Split one node, the first being that of all profiles."""
-        assert self.following is not None
-        self.following = self._split(*self.following)
-        if self.following is None and self.open:
-            bound, _, node = heapq.heappop(self.open)
-            self.following = bound, node
-        self._tell()
+        assert self.next_node is not None
+        self.next_node = self._split(*self.next_node)
+        if self.next_node is None and self.open_nodes:
+            bound, _, node = heapq.heappop(self.open_nodes)
+            self.next_node = bound, node
+        self._report()
 
     def _split(self, bound: float, node: Node) -> tuple[float, Node] | None:
         """Bound a node and split it if need be; the part to go on with, if not the one of the least bound.
@@ -113,38 +114,38 @@ class Search:
         bound = bound if found is None else max(bound, found)
         parts: list[Node] = []
         following = None
-        if found is not None and bound < self.enough:
+        if found is not None and bound < self.target_bound:
             fractions, people = self.program.fractions, self.program.people
             if self.rounds == 0:
                 self._offer(fractions)
                 self._offer(self.best.ravel() / people)
-            parts = self.branching.split(bound, self.enough - bound, self.deadline)
-            if parts and bound <= self.bound + FOLLOWED * (self.enough - self.bound):
+            parts = self.branching.split(bound, self.target_bound - bound, self.deadline)
+            if parts and bound <= self.bound + FOLLOWED * (self.target_bound - self.bound):
                 following = bound, parts.pop()
             if not self.branching.unprotected:
                 self._offer(fractions)
             if not parts and following is None:
-                whole = rounded(self.program, fractions)
+                whole = round_people(self.program, fractions)
                 parts = split_people(node, fractions, people)
                 if not parts and not self._protects(whole):  # the demands are met, but not all that is asked for
                     parts = split_off(node, whole, people)
                     bound = bound if parts else math.inf
-        elif found is None and 0 < self.rounds and self.unsolved < MOST_UNSOLVED and self.left > 0:
+        elif found is None and 0 < self.rounds and self.unsolved < MOST_UNSOLVED and self.seconds_left > 0:
             self.unsolved += 1
             parts = split_off(node, self.best, self.program.people)
         for number, part in enumerate(parts):
-            heapq.heappush(self.open, (bound, 2 * self.rounds + number, part))
+            heapq.heappush(self.open_nodes, (bound, 2 * self.rounds + number, part))
         if following is None and not parts:
-            self.done = min(self.done, bound)
-        least = min(self.done, *(entry[0] for entry in self.open[:1]), bound if following else math.inf)
+            self.settled_bound = min(self.settled_bound, bound)
+        least = min(self.settled_bound, *(entry[0] for entry in self.open_nodes[:1]), bound if following else math.inf)
         if least < math.inf:
             self.bound = max(self.bound, least)
         return following
 
     def _bound(self, node: Node) -> float | None:
-        """A lower bound on all profiles of a node, by linear programs of more and more rows; None without solution."""
+        """A lower bound on all profiles of a node, by programs of more and more constraints; None if unsolved."""
         program, bound, last = self.program, None, -math.inf
-        program.drop_slack_rows()
+        program.drop_slack_constraints()
         program.enter(node)
         root, slow = self.rounds == 0, 0
         for number in range(ROOT_ROUNDS if root else ROUNDS):
@@ -154,7 +155,7 @@ class Search:
             bound = found if bound is None else max(bound, found)
             slow = slow + 1 if found - last < STALLED else 0
             stalled = number > 1 and slow >= (ROOT_STALLS if root else 1)
-            if bound >= self.enough or stalled or program.tighten(1e-6 if root else 2e-6) == 0:
+            if bound >= self.target_bound or stalled or program.tighten(1e-6 if root else 2e-6) == 0:
                 break
             last = found
         return bound
@@ -162,13 +163,13 @@ class Search:
     def _offer(self, fractions: Floats) -> None:
         """Fractions made whole, and the best use of the pairs that have more than so many people; the best is kept."""
         program = self.program
-        self._keep(rounded(program, fractions))
+        self._keep(round_people(program, fractions))
         for least in (0.5, 0.1):
             polished = best_fractions(program, np.flatnonzero(fractions * program.people > least), self.deadline)
             if polished is None:
                 continue
             if program.divergence(polished) < self.value:
-                self._keep(rounded(program, polished))
+                self._keep(round_people(program, polished))
                 whole = best_people(program, polished, self.deadline)
                 if whole is not None:
                     self._keep(whole)
@@ -178,7 +179,7 @@ class Search:
         """Improve a profile, and keep it if it protects everyone and is the best so far."""
         end = run_to_end(self.game, profile, order)
         if self._protects(end) and self.game.divergence(end) < NEARLY * self.value:
-            end = swapped(self.game, self.rows, self.demand, end, self.deadline)
+            end = improve_by_swaps(self.game, self.weights, self.demand, end, self.deadline)
         if self._protects(end) and self.game.divergence(end) < self.value:
             self.best, self.value = end, self.game.divergence(end)
 
@@ -189,23 +190,23 @@ class Search:
         """Improve the first profile, by more starts of best response and from its neighbours."""
         self._keep(self.best)
         for profile, order in starts(self.game, STARTS, seed, since=restarts):
-            if self.left > 0:
+            if self.seconds_left > 0:
                 self._keep(profile, order)
         self.perturb(seed)
 
     def perturb(self, seed: int) -> None:
         """Change the best profile a little at random and improve it again, until so many attempts in turn failed."""
         random, failed = np.random.default_rng(seed), 0
-        if self.perturbed is self.best:
+        if self.last_perturbed is self.best:
             return
-        while failed < ATTEMPTS and self.left > 0:
+        while failed < ATTEMPTS and self.seconds_left > 0:
             before = self.best
             self._keep(perturb(before, random))
             failed = failed + 1 if self.best is before else 0
-        self.perturbed = self.best
+        self.last_perturbed = self.best
 
-    def _tell(self) -> None:
+    def _report(self) -> None:
         self.rounds += 1
         if self.progress is not None:
             note = f"Proving: {label(self.game.utility)} {self.value:.6f}, at least {self.bound:.6f}"
-            self.progress(Round(0, self.rounds, 0, self.best, note, left=max(self.left, 0.0)))
+            self.progress(Round(0, self.rounds, 0, self.best, note, left=max(self.seconds_left, 0.0)))

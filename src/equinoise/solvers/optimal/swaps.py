@@ -9,12 +9,11 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.game.game import Game
-from equinoise.game.utility import KL
 from equinoise.solvers.best_response import run_to_end
 from equinoise.solvers.best_response.access import compiled
 
 LEAST_GAIN = 1e-7
-"""Of KL: smaller improvements are not worth the search for them."""
+"""The least fall of KL, in nats, that is worth the search for it."""
 PERTURBED = 3
 """People who are moved at random before the next search."""
 PLACES = 64
@@ -33,7 +32,7 @@ def largest_at(demand, profile, x):  # type: ignore[no-untyped-def]
 
 
 @compiled()
-def protects(rows, demand, profile, sums, largest, moves, one, two):  # type: ignore[no-untyped-def]
+def protects(weights, demand, profile, sums, largest, moves, one, two):  # type: ignore[no-untyped-def]
     """Whether everyone is protected after two moves, if everyone was before them; the profile is left as it is.
 
     A cell that fails is looked at again only if a group has emptied: then the demand that fails may be gone.
@@ -45,22 +44,22 @@ def protects(rows, demand, profile, sums, largest, moves, one, two):  # type: ig
     profile[j, c] -= 1
     profile[j, d] += 1
     emptied = profile[i, a] == 0 or profile[j, c] == 0
-    kept = True
+    holds = True
     for x in range(sums.shape[0]):
-        then = sums[x] + (rows[i, b, x] - rows[i, a, x]) + (rows[j, d, x] - rows[j, c, x])
+        then = sums[x] + (weights[i, b, x] - weights[i, a, x]) + (weights[j, d, x] - weights[j, c, x])
         fails = max(largest[x], demand[i, b, x], demand[j, d, x]) > then
         if fails and not (emptied and largest_at(demand, profile, x) <= then):
-            kept = False
+            holds = False
             break
     profile[i, a] += 1
     profile[i, b] -= 1
     profile[j, c] += 1
     profile[j, d] -= 1
-    return kept
+    return holds
 
 
 @compiled(entry=True)
-def find_swap(rows, demand, profile, counts, sums, largest, tolerance, moves, change, hope, order, begin, end):  # type: ignore[no-untyped-def]
+def find_swap(weights, demand, profile, counts, sums, largest, tolerance, moves, change, hope, order, begin, end):  # type: ignore[no-untyped-def]
     """The places of two moves that lower KL and keep everyone protected, the first from ``begin`` to before ``end``; or
     -1 twice.
 
@@ -77,7 +76,7 @@ def find_swap(rows, demand, profile, counts, sums, largest, tolerance, moves, ch
             i, old = moves[one, 0], moves[one, 1]
             if i == moves[two, 0] and old == moves[two, 1] and profile[i, old] < 2:
                 continue
-            if not protects(rows, demand, profile, sums, largest, moves, one, two):
+            if not protects(weights, demand, profile, sums, largest, moves, one, two):
                 continue
             gain = 0.0
             for k in range(counts.shape[0]):
@@ -87,16 +86,16 @@ def find_swap(rows, demand, profile, counts, sums, largest, tolerance, moves, ch
     return -1, -1
 
 
-def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: float) -> Ints:
+def improve_by_swaps(game: Game, weights: Floats, demand: Floats, profile: Ints, deadline: float) -> Ints:
     """A profile that protects everyone, improved by two people at a time (for KL), and by everyone's best response.
 
-    ``rows`` and ``demand`` are types x scales x cells, S being in rows: what one person adds, and what S must be there.
+    ``weights`` and ``demand`` are types x scales x cells, in rows: what one person adds to S, and what S must be there.
     """
     profile = profile.copy()
-    if game.closeness.kind != KL or game.scales == 1:
+    if game.utility != "kl" or game.scales == 1:
         return run_to_end(game, profile)
     counts, occupied = game.players.counts, game.players.occupied
-    begin = looked_at = 0
+    begin = tried = 0
     moves = None
     while time.perf_counter() < deadline:
         if moves is None:
@@ -106,14 +105,14 @@ def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: f
             moves = np.array(
                 [(i, v, w) for i, v in zip(types, scales, strict=True) for w in range(game.scales) if w != v]
             )
-            changes = rows[moves[:, 0], moves[:, 2]][:, occupied] - rows[moves[:, 0], moves[:, 1]][:, occupied]
+            changes = weights[moves[:, 0], moves[:, 2]][:, occupied] - weights[moves[:, 0], moves[:, 1]][:, occupied]
             change = changes / sums[occupied]
             hope = change @ counts
             order = np.argsort(-hope, kind="stable")
-            begin, looked_at = begin % len(moves), 0
+            begin, tried = begin % len(moves), 0
         end = min(begin + PLACES, len(moves))
         one, two = find_swap(
-            rows, demand, profile, counts, sums, largest, LEAST_GAIN * game.total_rows, moves, change, hope, order,
+            weights, demand, profile, counts, sums, largest, LEAST_GAIN * game.total_rows, moves, change, hope, order,
             begin, end,
         )  # fmt: skip
         if one >= 0:
@@ -125,9 +124,9 @@ def swapped(game: Game, rows: Floats, demand: Floats, profile: Ints, deadline: f
                 profile, begin, moves = moved, one, None
                 continue
             end = one + 1  # demands are met and someone is unprotected: another first move
-        looked_at += end - begin
+        tried += end - begin
         begin = end % len(moves)
-        if looked_at >= len(moves):
+        if tried >= len(moves):
             break
     return run_to_end(game, profile)
 
