@@ -1,19 +1,19 @@
-"""The version of the package, and of everything else that decides what comes out."""
+"""The versions of the package and of everything else that decides what comes out."""
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+from equinoise import __version__
 
 PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
 
 
-def versions() -> dict[str, str]:
-    """Versions as installed now, and the machine's architecture."""
+def versions(*more: str) -> dict[str, str]:
+    """Versions as installed now, of more packages too, and the machine's architecture."""
     import platform
     from importlib.metadata import PackageNotFoundError, version
 
     found = {"equinoise": __version__, "Python": platform.python_version(), "machine": platform.machine()}
-    for package in PACKAGES:
+    for package in (*PACKAGES, *more):
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # an installation without metadata

@@ -16,12 +16,12 @@ import pytest
 
 from benchmarks import heights as basketball
 from equinoise import BadInput
-from equinoise.experiments import data, findings, games, goals, paper, regression, tables
-from equinoise.experiments import run as runs
-from equinoise.experiments.data import Dataset
+from equinoise.experiments import datasets, findings, games, goals, paper_results, regression, tables
+from equinoise.experiments import reproduce as runs
+from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.drawing import Picture
 from equinoise.experiments.page import Document, Figure, Paragraph, Table
-from equinoise.experiments.parts import Part, Store
+from equinoise.experiments.parts import Part, finish
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import metrics
@@ -38,7 +38,7 @@ def few_players():
     random = np.random.default_rng(5)
     height = random.normal(195, 8, 150).clip(165, 225).round()
     weight = (95 + 1.1 * (height - 195) + random.normal(0, 5, 150)).clip(55, 155).round()
-    return replace(data.heights(), columns={"height": height, "weight": weight})
+    return replace(datasets.heights(), columns={"height": height, "weight": weight})
 
 
 @pytest.fixture
@@ -86,22 +86,29 @@ def joint(monkeypatch):
 
 
 def test_the_papers_figures_are_those_that_it_prints():
-    assert [len(table.rows) for table in paper.TABLES.values()] == [18, 12, 4]
-    assert [paper.HEIGHT.best_kl(e) for e in paper.HEIGHT.epsilons] == [0.0475, 0.0248, 0.0066, 0.0045, 0.0005, 0.0001]
-    assert paper.INCOME.epsilons == (1, 2, 4, 8)
-    assert paper.INCOME.of("genetic", 8).cosine == 1
-    assert paper.LARGE_INCOME.of("best-response", 2).minutes == 633
-    assert paper.LARGE_INCOME.of("genetic", 1) is None
-    for table in paper.TABLES.values():
-        laplace = [row for row in table.rows if row.method == "laplace" and row.epsilon >= 1]
-        assert all(a.kl > b.kl and a.cosine < b.cosine for a, b in pairwise(laplace))
+    assert [len(table.rows) for table in paper_results.TABLES.values()] == [18, 12, 4]
+    assert [paper_results.HEIGHT.best_kl(e) for e in paper_results.HEIGHT.epsilons] == [
+        0.0475,
+        0.0248,
+        0.0066,
+        0.0045,
+        0.0005,
+        0.0001,
+    ]
+    assert paper_results.INCOME.epsilons == (1, 2, 4, 8)
+    assert paper_results.INCOME.rows["genetic", 8]["cosine"] == 1
+    assert paper_results.LARGE_INCOME.rows["best-response", 2]["seconds"] == 633 * 60
+    assert ("genetic", 1) not in paper_results.LARGE_INCOME.rows
+    for table in paper_results.TABLES.values():
+        laplace = [row for (method, epsilon), row in table.rows.items() if method == "laplace" and epsilon >= 1]
+        assert all(a["kl"] > b["kl"] and a["cosine"] < b["cosine"] for a, b in pairwise(laplace))
 
 
 def test_the_data_are_public_people_within_public_bounds():
-    loaded = [load() for load in (data.heights, data.wages, data.incomes, data.sampled_incomes)]
+    loaded = [load() for load in (datasets.heights, datasets.wages, datasets.incomes, datasets.sampled_incomes)]
     assert [one.people for one in loaded] == [1844, 935, 9275, 10000]
     assert np.array_equal(loaded[0].columns["height"], basketball.heights())
-    assert loaded[3].digest == data.sampled_incomes().digest
+    assert loaded[3].digest == datasets.sampled_incomes().digest
     for one in loaded:
         for name, (low, high) in one.bounds.items():
             assert low <= one.columns[name].min() < one.columns[name].max() <= high
@@ -149,7 +156,7 @@ def test_a_whole_run_writes_the_page_the_tables_and_the_manifest(few, joint, tmp
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["experiments"] == ["height", "income", "large-income", "regression"]
     assert manifest["settings"]["best_response_seeds"] == [0, 1]
-    assert {"equinoise", "python", "numpy", "scikit-learn"} <= set(manifest["versions"])
+    assert {"equinoise", "Python", "numpy", "scikit-learn"} <= set(manifest["versions"])
     assert manifest["data"]["heights"]["people"] == 150
     assert len(manifest["parts"]) == found.parts == len(list((out / "parts").iterdir()))
     assert all((out / name).is_file() for name in manifest["files"])
@@ -216,16 +223,15 @@ def test_other_settings_and_other_versions_are_done_anew(tmp_path, monkeypatch):
     def part(**settings):
         return Part("name", settings, lambda tell: worked.append(1) or {"number": len(worked)})
 
-    store = Store(tmp_path)
-    assert store.done(part(a=1), print).result == {"number": 1}
-    assert store.done(part(a=1), print).reused
-    assert store.done(part(a=2), print).result == {"number": 2}
+    assert finish(part(a=1), tmp_path, print).result == {"number": 1}
+    assert finish(part(a=1), tmp_path, print).reused
+    assert finish(part(a=2), tmp_path, print).result == {"number": 2}
     monkeypatch.setattr("equinoise.experiments.parts.__version__", "next")
-    assert not store.done(part(a=1), print).reused
+    assert not finish(part(a=1), tmp_path, print).reused
 
 
 def test_a_part_that_cannot_be_done_is_told_and_tried_again(few, no_pictures, monkeypatch, tmp_path):
-    def refuse(*_):
+    def refuse(*_, **__):
         raise BadInput("Not today.")
 
     monkeypatch.setattr(regression, "game", refuse)
@@ -239,39 +245,39 @@ def test_a_stopped_solver_is_no_finished_part(few, monkeypatch, tmp_path):
     part = next(p for p in games.parts(few, TINY) if p.settings["method"] == "optimal")
     monkeypatch.setattr("equinoise.solvers.optimal.Search.run", lambda self: (_ for _ in ()).throw(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
-        Store(tmp_path).done(part, lambda note: None)
+        finish(part, tmp_path, lambda note: None)
     assert not list(tmp_path.iterdir())
 
 
 def row(method, kl, **other):
-    return tables.Row(1.0, method, "wide", tables.OURS, 100, {"kl": kl}, kls=(kl,), **{"protected": 100, **other})
+    return tables.Row(1.0, method, "wide", tables.OURS, 100, {"kl": [kl]}, **{"protected": 100, **other})
 
 
 def test_a_goal_that_is_missed_says_why():
     table = [row("best-response", 0.0067), row("optimal", 0.00664, gap=0.0)]
-    best, optimal = goals.of_heights(table)
+    best, optimal = goals.height_goals(table)
     assert not best.reached
     assert "0.0066 is possible" in best.why
     assert optimal.reached  # to four decimals
-    (proven,) = goals.of_heights([row("optimal", 0.0068, lower_bound=0.00675)])
+    (proven,) = goals.height_goals([row("optimal", 0.0068, lower_bound=0.00675)])
     assert "no profile of these scales can" in proven.sentence()
-    (open_gap,) = goals.of_heights([row("optimal", 0.0068, lower_bound=0.001, gap=0.0058)])
+    (open_gap,) = goals.height_goals([row("optimal", 0.0068, lower_bound=0.001, gap=0.0058)])
     assert "gap of 0.0058" in open_gap.why
-    (left_out,) = goals.of_heights([row("optimal", 0.001, protected=98)])
+    (left_out,) = goals.height_goals([row("optimal", 0.001, protected=98)])
     assert not left_out.reached
     assert "2 people" in left_out.why
     networks = [
         {"method": "original", "rmse_padded": [0.02, 0.02]},
         {"method": "game", "epsilon": 1, "rmse_padded": [0.021, 0.024], "kl": 0.5, "data": "heights"},
     ]
-    (missed,) = goals.of_regression(networks)
+    (missed,) = goals.regression_goals(networks)
     assert (missed.reached, missed.limit) == (False, pytest.approx(0.022))
     assert "KL of 0.500" in missed.why
 
 
 def test_what_is_found_out_about_the_paper():
-    heights = data.heights()
-    assert len({finding.title for finding in findings.of_grid(heights)}) == 7
+    heights = datasets.heights()
+    assert len({finding.title for finding in findings.grid_findings(heights)}) == 7
     for line in findings.one_grid(heights).lines:
         above, of = map(int, line[2].split("/"))
         assert math.floor(above / of * 10**4) / 10**4 == float(line[1].split()[1])  # cut, not rounded
@@ -282,10 +288,10 @@ def test_what_is_found_out_about_the_paper():
         assert float(line[4]) > float(line[1].split()[1])
         assert float(line[3]) >= float(line[4])
     theorem = findings.two_theorems()
-    assert theorem.lines[2][:2] == ("1", "0.1296")
+    assert theorem.lines[2][:2] == ["1", "0.1296"]
     assert float(theorem.lines[0][1]) > 0.2
     assert "negative length" in findings.padding(heights).text
-    assert "9.210" in findings.ceiling(heights).text
+    assert "9.210" in findings.kl_ceiling(heights).text
     assert "8.6%" in findings.rmse_distance().text
     assert "4.1%" in findings.rmse_distance().text
 
@@ -315,7 +321,7 @@ def test_noisy_rows_come_from_the_rows_of_the_laplace_mechanism(few):
 
 def test_the_regression_table_states_what_draws_cost(few, joint):
     results = [part.work(lambda note: None) for part in regression.parts(few, TINY)]
-    lines = tables.regression_shown(few, results)
+    lines = tables.regression_lines(few, results)
     assert [line[2].split(",")[0] for line in lines] == ["ours", "the paper's †", *["ours"] * 3, *["the paper's †"] * 2]
     each, split = (line[6] for line in lines if "Laplace mechanism," in line[1])
     assert each.startswith("1 a value, 2.005 a person")
@@ -328,7 +334,9 @@ def test_the_regression_table_states_what_draws_cost(few, joint):
 
 
 def test_settings_cover_what_the_paper_prints():
-    assert {name: WHOLE.epsilons[name] for name in paper.TABLES} == {n: t.epsilons for n, t in paper.TABLES.items()}
+    assert {name: WHOLE.epsilons[name] for name in paper_results.TABLES} == {
+        n: t.epsilons for n, t in paper_results.TABLES.items()
+    }
     assert WHOLE.generations == 270
     assert WHOLE.restarts == QUICK.restarts == 20
     for name, epsilons in QUICK.epsilons.items():
@@ -365,7 +373,7 @@ def test_what_cannot_be_done_is_refused(run, arguments, words):
     assert words in err
 
 
-@pytest.mark.parametrize(("module", "package"), data.NEEDED.items())
+@pytest.mark.parametrize(("module", "package"), datasets.EXTRA_PACKAGES.items())
 def test_a_missing_extra_names_what_to_install(run, monkeypatch, module, package):
     monkeypatch.setitem(sys.modules, module, None)
     status, _, err = run("reproduce", "--out", "new")
@@ -393,5 +401,5 @@ def test_help_does_not_load_the_experiments():
 
 def test_a_dataset_without_a_regression_is_in_no_regression(few):
     assert isinstance(few, Dataset)
-    alone = replace(few, predictor=None, target=None)
-    assert not list(runs.planned(["regression"], [alone], TINY))
+    alone = replace(few, regression=None)
+    assert not list(runs.plan_parts(["regression"], [alone], TINY))

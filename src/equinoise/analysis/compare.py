@@ -14,7 +14,7 @@ import numpy as np
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, count_data
+from equinoise.data.read_players import Bounds, read_players
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
@@ -23,7 +23,7 @@ from equinoise.settings import check_setting
 from equinoise.solvers.procedure import Procedure, make_solver
 from equinoise.solvers.solution import Round
 
-TIME_LIMIT = 20.0
+TIME_LIMIT_PER_EPSILON = 20.0
 
 Progress = Callable[[float, str, Round | None], None]
 Step = tuple[str, Callable[[], Row | LeftOut]]
@@ -100,7 +100,7 @@ def compare(
     noise: str | Sequence[str] = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
     utility: str = "kl",
-    time_limit: float = TIME_LIMIT,
+    time_limit: float = TIME_LIMIT_PER_EPSILON,
     genetic: bool = False,
     restarts: int | None = None,
     seed: int = 0,
@@ -134,7 +134,7 @@ def compare(
         Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in ordered
     ]  # refused before anything is read
     _check_one_row(unit, unit_rows)
-    players, counting = count_data(
+    players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
         unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address,

@@ -52,7 +52,7 @@ def command(
     settings |= parse_columns(column, bounds)
     ascending = check_epsilons(parse_numbers(epsilons, "--epsilon", "0.1,1"))
     check_plot(plot, data, force=force)
-    with print_warnings() as warnings, terminal.comparing(ascending) as progress:
+    with print_warnings() as warnings, terminal.comparison_progress(ascending) as progress:
         found = compare(
             data, epsilons=ascending, noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
             progress=progress, **settings,

@@ -31,7 +31,7 @@ def command(file: Path, draws: str, delta: float | None, plot: Path | None, forc
     ascending = sorted(set(parse_numbers(draws, "--draws", "1,10")))
     check_costs([int(number) if number.is_integer() else number for number in ascending], delta)
     check_plot(plot, file, force=force)
-    with terminal.working("Working out what draws cost together"):
+    with terminal.task_progress("Working out what draws cost together"):
         mechanism = Mechanism.open(file)
         costs = mechanism.costs([int(number) for number in ascending], delta)
     if plot is not None:

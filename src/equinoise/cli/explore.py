@@ -51,14 +51,14 @@ def command(
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise BadInput("The page needs a small web server: pip install 'equinoise[explore]'.")
     from equinoise.explore.counts import count_columns
-    from equinoise.explore.process import get_ready, let_go
-    from equinoise.explore.serve import Explorer, open_socket
+    from equinoise.explore.server import Explorer, open_socket
+    from equinoise.explore.worker import end_preloaded, preload
     from equinoise.present import terminal
 
     counting |= parse_columns(column, bounds)
     with closing(open_socket(port)) as opened:
-        get_ready()
-        with terminal.working("Counting"):
+        preload()
+        with terminal.task_progress("Counting"):
             numbers = None if bins is None else _whole_numbers(bins)
             counted = count_columns(data, bins=numbers, **counting)
         for warning in counted.warnings:
@@ -76,8 +76,8 @@ def command(
                 _open_browser(explorer.address)
 
         with suppress(KeyboardInterrupt):
-            explorer.serve(ready)
-        let_go()
+            explorer.serve_page(ready)
+        end_preloaded()
     click.echo("Ended.", err=True)
 
 

@@ -32,7 +32,7 @@ def command(file: Path, data: Path, out: Path, force: bool, as_json: bool, **rea
     from equinoise.analysis.row_losses import write_losses
     from equinoise.present import terminal
 
-    with terminal.working("Checking the mechanism and the data") as tell:
+    with terminal.task_progress("Checking the mechanism and the data") as tell:
         found = write_losses(
             file, data, out, force=force, progress=lambda rows: tell(f"{rows:,} rows written"), **reading
         )

@@ -16,11 +16,11 @@ from typing import Any, NoReturn
 import click
 from click.shell_completion import shell_complete
 
+from equinoise import __version__
 from equinoise.choices import COMMANDS
 from equinoise.cli.process import drop_stdout, forgive_stderr, load_libraries_first
 from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked
 from equinoise.formatting import visible
-from equinoise.versions import __version__
 
 THREE_STEPS = """\
 Certified private draws from a column of numbers, with each person's own noise chosen by a game.

@@ -32,7 +32,7 @@ def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -
       equinoise reproduce height regression --out results
       equinoise reproduce all --out results --json
     """
-    from equinoise.experiments import run
+    from equinoise.experiments import reproduce as run
     from equinoise.present import terminal
 
     with watching() as watch:
@@ -59,10 +59,10 @@ def watching() -> Iterator[Callable[[int, int, Any, str], None]]:
     """Progress on stderr: a line that changes on a terminal, a line for each part elsewhere."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from equinoise.present.terminal.consoles import notes, somebody_looks
+    from equinoise.present.terminal.consoles import is_interactive, stderr_console
 
-    console = notes()
-    if not somebody_looks(console):
+    console = stderr_console()
+    if not is_interactive(console):
         began = time.monotonic()
 
         def print_part(done: int, all_parts: int, part: Any, note: str) -> None:

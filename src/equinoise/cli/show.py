@@ -23,7 +23,7 @@ def command(file: Path, as_json: bool) -> None:
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
 
-    with terminal.working("Checking the certificate"):
+    with terminal.task_progress("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if as_json:
         terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": str(mechanism.promise)})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.experiments.data import Dataset
+from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.tables import NAMES, csv_of
 from equinoise.present.charts import LOOKS, svg
 from equinoise.present.figures.figure import altair

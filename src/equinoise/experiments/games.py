@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import partial
+from itertools import product, zip_longest
 from typing import Any
 
 import numpy as np
 
 from equinoise.data.grid import Axis, Floats, Ints
-from equinoise.experiments.data import Dataset
-from equinoise.experiments.parts import Part, Tell
-from equinoise.experiments.settings import SCALES, Settings
+from equinoise.data.players import Players
+from equinoise.experiments.datasets import Dataset
+from equinoise.experiments.parts import Part, ReportProgress
+from equinoise.experiments.settings import Settings
 from equinoise.game.game import Game
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.privacy.loss import losses
@@ -20,115 +23,103 @@ from equinoise.solvers.solution import Round, Solution
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import metrics
 
-SOLVERS = ("best-response", "genetic", "optimal")
-METHODS = (*SOLVERS, "laplace")
+METHODS = ("best-response", "genetic", "optimal", "laplace")
 MOST_GENES = 5000
 """People up to whom the genetic solver is run. The paper left it out for its 10,000, as it took too long."""
 
 
 def parts(data: Dataset, settings: Settings) -> Iterator[Part]:
-    """Every game of one table, the quick ones first."""
-    seeds = {
-        "laplace": (0,),
-        "best-response": settings.best_response_seeds,
-        "optimal": settings.optimal_seeds,
-        "genetic": settings.genetic_seeds if data.people <= MOST_GENES else (),
-    }
-    for method, chosen in seeds.items():
-        for scales in SCALES if method != "laplace" else ("",):
-            for epsilon in settings.epsilons[data.experiment]:
-                for seed in chosen:
-                    yield _part(data, method, scales, epsilon, seed, settings)
+    """Every game of one table, the quick ones first; with the paper's five scales, and with our wide ones."""
+    restarts, scales = {"restarts": settings.restarts}, ("paper", "wide")
+    genetic_seeds = settings.genetic_seeds if data.people <= MOST_GENES else ()
+    methods: list[tuple[str, tuple[str, ...], tuple[int, ...], dict[str, Any]]] = [
+        ("laplace", ("",), (0,), {}),
+        ("best-response", scales, settings.best_response_seeds, restarts),
+        ("optimal", scales, settings.optimal_seeds, {**restarts, "time_limit": settings.time_limit}),
+        ("genetic", scales, genetic_seeds, {"generations": settings.generations}),
+    ]
+    shared = {"data": data.name, "digest": data.digest, "bounds": data.bounds[data.column]}
+    for method, scale_sets, seeds, options in methods:
+        for name, epsilon, seed in product(scale_sets, settings.epsilons[data.experiment], seeds):
+            game = {**shared, "method": method, "scales": name, "epsilon": epsilon, "seed": seed, **options}
+            if (method, name, seed) == ("best-response", "wide", settings.best_response_seeds[0]):
+                game |= {"cost_draws": settings.cost_draws, "delta": settings.delta}
+            words = (data.name, method, name, f"eps{epsilon:g}", f"seed{seed}")
+            yield Part("-".join(filter(None, words)), game, partial(play, data, game))
 
 
-def _part(data: Dataset, method: str, scales: str, epsilon: float, seed: int, settings: Settings) -> Part:
-    asked: dict[str, Any] = {
-        "data": data.name, "digest": data.digest, "bounds": data.bounds[data.column],
-        "method": method, "scales": scales, "epsilon": epsilon, "seed": seed,
-    }  # fmt: skip
-    if method in {"best-response", "optimal"}:
-        asked["restarts"] = settings.restarts
-    if method == "optimal":
-        asked["time_limit"] = settings.time_limit
-    if method == "genetic":
-        asked["generations"] = settings.generations
-    if method == "best-response" and scales == "wide" and seed == settings.best_response_seeds[0]:
-        asked |= {"cost_draws": settings.cost_draws, "delta": settings.delta}
-    words = [data.name, method, scales, f"eps{epsilon:g}", f"seed{seed}"]
-    name = "-".join(word for word in words if word)
-    return Part(name, asked, lambda tell: play(data, asked, tell))
-
-
-def play(data: Dataset, asked: dict[str, Any], tell: Tell) -> dict[str, Any]:
-    """Play it, as the settings of a part ask."""
-    if asked["method"] == "laplace":
-        return {**_head(data, asked), **laplace(data, asked["epsilon"])}
-    chosen = {name: asked[name] for name in ("restarts", "time_limit", "generations") if name in asked}
+def play(data: Dataset, settings: dict[str, Any], report_progress: ReportProgress) -> dict[str, Any]:
+    """The result of one game, as the settings of its part have it."""
+    head = {"data": data.name, **{name: settings[name] for name in ("method", "scales", "epsilon", "seed")}}
+    if settings["method"] == "laplace":
+        return {**head, **laplace(data, settings["epsilon"])}
+    options = {name: settings[name] for name in ("restarts", "time_limit", "generations") if name in settings}
     procedure = Procedure(
-        asked["epsilon"], scales=asked["scales"], solver=asked["method"], seed=asked["seed"], **chosen
+        settings["epsilon"], scales=settings["scales"], solver=settings["method"], seed=settings["seed"], **options
     )  # fmt: skip
-    watched: list[Round] = []
+    rounds: list[Round] = []
 
-    def seen(state: Round) -> None:
-        if asked["method"] != "optimal":
-            watched.append(state)
-        tell(state.note or f"run {state.run + 1}, round {state.number}")
+    def progress(state: Round) -> None:
+        if settings["method"] != "optimal":
+            rounds.append(state)
+        report_progress(state.note or f"run {state.run + 1}, round {state.number}")
 
-    solution = procedure.solve(data.players(), progress=seen)
+    solution = procedure.solve(Players.of(data.histogram()), progress=progress)
     if solution.settings.get("stopped"):
         raise KeyboardInterrupt  # the solver keeps what it has; a part that was stopped is not finished
-    found = {**_head(data, asked), **described(solution), **_rounds(solution.game, watched)}
-    if found["certified"] and "cost_draws" in asked:
-        found["costs"] = PerInstance.from_solution(solution).costs(asked["cost_draws"], asked["delta"])
-    return found
+    result = {**head, **describe(solution), **_convergence(solution.game, rounds)}
+    if result["certified"] and "cost_draws" in settings:
+        result["costs"] = PerInstance.from_solution(solution).costs(settings["cost_draws"], settings["delta"])
+    return result
 
 
-def _head(data: Dataset, asked: dict[str, Any]) -> dict[str, Any]:
-    return {"data": data.name, **{name: asked[name] for name in ("method", "scales", "epsilon", "seed")}}
-
-
-def described(solution: Solution) -> dict[str, Any]:
+def describe(solution: Solution) -> dict[str, Any]:
     """How close, how fast, how many protected, and cell by cell what comes out and with how much noise."""
     game, profile = solution.game, solution.profile
-    axis, q, histogram = game.players.grid.axis, game.output(profile), game.players.histogram
+    axis, counts = game.players.grid.axis, game.players.histogram.counts
     if solution.protected == game.people:
         PerInstance.from_solution(solution)  # refuses unless the exact certificate holds
-    each = game.losses(profile)
-    types, scales = game.groups(profile)
     (weights,) = game.kernel.weights
-    whole = np.zeros((axis.bins, game.scales), dtype=np.int64)
-    whole[game.players.cells] = profile
+    people = np.zeros((axis.bins, game.scales), dtype=np.int64)
+    people[game.players.cells] = profile
     return {
-        "people": game.people,
         "protected": solution.protected,
         "certified": solution.protected == game.people,
         "seconds": solution.seconds,
-        "metrics": metrics(histogram.counts / game.people, q, axis.midpoints()),
         "solver": solution.summary(),
-        "output": q.tolist(),
-        "noise_sd": _average(histogram.counts, whole, row_spreads(weights / game.kernel.total, axis)),
-        "losses": _losses(each, profile[types, scales]),
+        **_cell_by_cell(axis, counts, game.output(profile), people, weights / game.kernel.total),
+        "losses": _loss_counts(game.losses(profile), profile[game.groups(profile)]),
     }
 
 
 def laplace(data: Dataset, epsilon: float) -> dict[str, Any]:
     """The Laplace mechanism on the same grid: worked out, not drawn, so that no seed is in it."""
-    histogram, axis = data.histogram(), data.axis()
+    axis, counts = data.axis(), data.histogram().counts
     rows = baselines.laplace_rows(axis, epsilon)
-    p = histogram.counts / histogram.people
-    each = losses(rows[histogram.counts > 0], histogram.counts @ rows, histogram.people)
-    people = histogram.counts[histogram.counts > 0]
+    each = losses(rows[counts > 0], counts @ rows, data.people)
+    people = counts[counts > 0]
     return {
-        "people": histogram.people,
         "protected": int(people[each <= epsilon].sum()),
         "certified": False,
         "seconds": None,
-        "metrics": metrics(p, p @ rows, axis.midpoints()),
         "solver": None,
         "local_epsilon": baselines.local_epsilon(rows, axis),
-        "output": (p @ rows).tolist(),
-        "noise_sd": _average(histogram.counts, histogram.counts[:, None], row_spreads(rows[None], axis)),
-        "losses": _losses(each, people),
+        **_cell_by_cell(axis, counts, (counts / data.people) @ rows, counts[:, None], rows[None]),
+        "losses": _loss_counts(each, people),
+    }
+
+
+def _cell_by_cell(axis: Axis, counts: Ints, q: Floats, profile: Ints, rows: Floats) -> dict[str, Any]:
+    """Output and average noise of each cell (None where nobody is), and how far the output is from the original.
+
+    ``profile`` are people per cell and scale, ``rows`` the probabilities of each scale, cell and output cell.
+    """
+    noise = (profile * row_spreads(rows, axis).T).sum(axis=1)
+    return {
+        "people": int(counts.sum()),
+        "metrics": metrics(counts / counts.sum(), q, axis.midpoints()),
+        "output": q.tolist(),
+        "noise_sd": [total / n if n else None for total, n in zip(noise.tolist(), counts.tolist(), strict=True)],
     }
 
 
@@ -140,36 +131,25 @@ def row_spreads(rows: Floats, axis: Axis) -> Floats:
     return np.asarray(np.sqrt(np.maximum(squares - means * means, 0)) * axis.width)
 
 
-def _average(counts: Ints, profile: Ints, spreads: Floats) -> list[float | None]:
-    """Over the people of each cell; None where nobody is."""
-    total = (profile * spreads.T).sum(axis=1)
-    return [float(t / n) if n else None for t, n in zip(total.tolist(), counts.tolist(), strict=True)]
-
-
-def _losses(each: Floats, people: Ints) -> list[list[float | None]]:
+def _loss_counts(each: Floats, people: Ints) -> list[list[float | None]]:
     """Loss and how many people have it, ascending; None for an infinite one."""
     order = np.argsort(each, kind="stable")
     pairs = zip(each[order].tolist(), people[order].tolist(), strict=True)
     return [[loss if math.isfinite(loss) else None, many] for loss, many in pairs]
 
 
-def _rounds(game: Game, watched: list[Round]) -> dict[str, Any]:
+def _convergence(game: Game, rounds: list[Round]) -> dict[str, Any]:
     """KL and people protected after each round (thinned out where there are many), and where each run ended."""
-    if not watched:
-        return {}
-    kept, ends = [], []
-    for state, following in zip(watched, [*watched[1:], None], strict=True):
+    thinned, ends = [], []
+    for state, following in zip_longest(rounds, rounds[1:]):
         last = following is None or following.run != state.run
-        if not (last or _is_round(state.number)):
-            continue
-        distance = game.kl(state.profile)
-        protected = game.payoff(state.profile).protected
-        kept.append([state.run, state.number, distance, protected])
-        if last:
-            ends.append([distance, protected])
-    return {"convergence": kept, "ends": ends}
+        if last or _is_drawn(state.number):
+            end = [game.kl(state.profile), game.payoff(state.profile).protected]
+            thinned.append([state.run, state.number, *end])
+            ends += [end] if last else []
+    return {"convergence": thinned, "ends": ends} if rounds else {}
 
 
-def _is_round(number: int) -> bool:
+def _is_drawn(number: int) -> bool:
     """1, 2, ..., 20, 30, ..., 100, 200, ...: enough for a picture."""
     return number <= 20 or number % 10 ** (len(str(number)) - 1) == 0

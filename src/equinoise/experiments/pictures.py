@@ -6,7 +6,7 @@ import statistics
 from collections.abc import Sequence
 from typing import Any
 
-from equinoise.experiments.data import Dataset
+from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.drawing import (
     COLOURS,
     ORIGINAL,
@@ -20,7 +20,7 @@ from equinoise.experiments.drawing import (
     picture,
     who,
 )
-from equinoise.experiments.regression import Task, scattered
+from equinoise.experiments.regression import Task
 from equinoise.experiments.tables import MARK, NAMES, OURS, Row, trained_on
 from equinoise.present.charts import LOOKS
 from equinoise.present.figures.figure import altair
@@ -200,7 +200,7 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Picture:
     task = Task(data)
     x, y = task.names
     original = next(one for one in results if one["method"] == "original")
-    points, some = [], [{x: a, y: b} for a, b in scattered(task).tolist()]
+    points, some = [], [{x: a, y: b} for a, b in task.some_people().tolist()]
     for epsilon in epsilons([one for one in results if "epsilon" in one]):
         shown = [original, *(one for one in results if one.get("epsilon") == epsilon)]
         for one in shown:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from equinoise.experiments.paper import GENERATIONS, TABLES
-
-SCALES = ("paper", "wide")
-"""The paper's five scales, and ours."""
+from equinoise.experiments.paper_results import GENERATIONS, TABLES
 
 
 @dataclass(frozen=True)
@@ -26,10 +22,6 @@ class Settings:
     restarts: int = 20
     cost_draws: tuple[int, ...] = (1, 10, 100, 500)
     delta: float = 1e-6
-
-    def to_json(self) -> dict[str, Any]:
-        """As the manifest has it."""
-        return asdict(self)
 
 
 WHOLE = Settings(

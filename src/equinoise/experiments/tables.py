@@ -5,114 +5,127 @@ from __future__ import annotations
 import csv
 import io
 import statistics
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-from equinoise.experiments import paper
-from equinoise.experiments.data import Dataset
+from equinoise.experiments import paper_results
+from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.games import METHODS
-from equinoise.experiments.settings import SCALES
 
-SHOWN = ("kl", "pmf_sd_loss", "jaccard", "cosine")
 OURS, THEIRS = "ours", "the paper's"
 MARK = "†"
 """In front of every figure of the paper's."""
 
 NAMES = {"best-response": "best response", "genetic": "genetic", "optimal": "optimal", "laplace": "Laplace"}
 
+RESULT_HEADER = (
+    "epsilon", "method", "scales", "whose figures", "seconds", "KL", "SD of probabilities, loss",
+    "Jaccard (above 0.001)", "cosine", "protected",
+)  # fmt: skip
+REGRESSION_HEADER = (
+    "epsilon", "trained on", "whose figures", "RMSE (padded range)", "RMSE (data units)", "against the original",
+    "what the draws cost",
+)  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Row:
-    """A method at an epsilon. Means and, over several seeds, standard deviations; ``whose`` says whose figures."""
+    """A method at an epsilon. ``figures`` are metrics and seconds by name, one of each seed; ``whose`` says whose.
+
+    ``ends`` are the KLs at the ends of all runs that protect everyone.
+    """
 
     epsilon: float
     method: str
     scales: str
     whose: str
     people: int
-    means: dict[str, float]
-    spreads: dict[str, float] = field(default_factory=dict)
-    seeds: int = 0
+    figures: dict[str, list[float]]
     protected: int | None = None
-    kls: tuple[float, ...] = ()
     lower_bound: float | None = None
     gap: float | None = None
     ends: tuple[float, ...] = ()
 
+    @property
+    def seeds(self) -> int | None:
+        """How many; the paper has none."""
+        return len(self.figures["kl"]) if self.whose == OURS else None
+
+    @property
+    def means(self) -> dict[str, float]:
+        """Over the seeds."""
+        return {name: statistics.fmean(values) for name, values in self.figures.items()}
+
+    @property
+    def everyone_protected(self) -> bool:
+        """Whether it is everyone, with every seed."""
+        return self.protected == self.people
+
     def cell(self, name: str, digits: int = 4) -> str:
         """A figure as the page shows it."""
-        if name not in self.means:
-            return "-"
-        text = f"{self.means[name]:.{digits}f}"
-        if name in self.spreads:
-            text += f" ± {self.spreads[name]:.{digits}f}"
-        return f"{MARK} {text}" if self.whose == THEIRS else text
+        text = mean_and_spread(self.figures.get(name, []), digits)
+        return f"{MARK} {text}" if self.whose == THEIRS and name in self.figures else text
 
 
-def rows(data: Dataset, results: Sequence[dict[str, Any]]) -> list[Row]:
+def mean_and_spread(values: Sequence[float], digits: int) -> str:
+    """The mean over seeds and, if there are several, the standard deviation."""
+    if not values:
+        return "-"
+    spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
+    return f"{statistics.fmean(values):.{digits}f}{spread}"
+
+
+def result_rows(data: Dataset, results: Iterable[dict[str, Any]]) -> list[Row]:
     """The table of one column: epsilon by epsilon ours, then the paper's."""
-    printed = paper.TABLES[data.experiment]
-    found: list[Row] = []
-    for epsilon in sorted({one["epsilon"] for one in results}):
-        for method in METHODS:
-            for scales in SCALES if method != "laplace" else ("",):
-                alike = [r for r in results if (r["epsilon"], r["method"], r["scales"]) == (epsilon, method, scales)]
-                if alike:
-                    found.append(averaged(alike))
-        found.extend(theirs(printed, epsilon))
-    return found
+    by_game = defaultdict(list)
+    for result in results:
+        by_game[result["epsilon"], METHODS.index(result["method"]), result["scales"]].append(result)
+    ours = [_our_row(by_game[game]) for game in sorted(by_game)]
+    printed = paper_results.TABLES[data.experiment]
+    theirs = [
+        Row(
+            epsilon, method, "" if method == "laplace" else "paper", THEIRS, printed.people,
+            {name: [figure] for name, figure in figures.items()},
+        )
+        for (method, epsilon), figures in printed.rows.items()
+    ]  # fmt: skip
+    epsilons = sorted({row.epsilon for row in ours})
+    return [row for epsilon in epsilons for row in (*ours, *theirs) if row.epsilon == epsilon]
 
 
-def averaged(alike: Sequence[dict[str, Any]]) -> Row:
+def _our_row(results: Sequence[dict[str, Any]]) -> Row:
     """One method's results over its seeds."""
-    first = alike[0]
-    figures = [{**one["metrics"], **({} if one["seconds"] is None else {"seconds": one["seconds"]})} for one in alike]
-    means = {name: statistics.fmean(one[name] for one in figures) for name in figures[0]}
-    spreads = {name: statistics.stdev(one[name] for one in figures) for name in means} if len(alike) > 1 else {}
-    bounds = [one["solver"]["lower_bound"] for one in alike if one["solver"] and "lower_bound" in one["solver"]]
-    gaps = [one["solver"]["gap"] for one in alike if one["solver"] and "gap" in one["solver"]]
+    first = results[0]
+    figures = {name: [one["metrics"][name] for one in results] for name in first["metrics"]}
+    if first["seconds"] is not None:
+        figures["seconds"] = [one["seconds"] for one in results]
+    solvers = [one["solver"] or {} for one in results]
     return Row(
-        first["epsilon"], first["method"], first["scales"], OURS, first["people"], means, spreads, len(alike),
-        min(one["protected"] for one in alike), tuple(one["metrics"]["kl"] for one in alike),
-        max(bounds, default=None), max(gaps, default=None),
-        tuple(end[0] for one in alike for end in one.get("ends", []) if end[1] == one["people"]),
+        first["epsilon"], first["method"], first["scales"], OURS, first["people"], figures,
+        min(one["protected"] for one in results),
+        max((solver["lower_bound"] for solver in solvers if "lower_bound" in solver), default=None),
+        max((solver["gap"] for solver in solvers if "gap" in solver), default=None),
+        tuple(kl for one in results for kl, protected in one.get("ends", []) if protected == one["people"]),
     )  # fmt: skip
 
 
-def theirs(printed: paper.PrintedTable, epsilon: float) -> list[Row]:
-    """What the paper prints at that epsilon, its minutes as seconds."""
-    return [
-        Row(
-            epsilon, row.method, "" if row.method == "laplace" else "paper", THEIRS, printed.people,
-            {**row.metrics, **({} if row.minutes is None else {"seconds": 60 * row.minutes})},
-        )
-        for row in printed.rows
-        if row.epsilon == epsilon
-    ]  # fmt: skip
-
-
-HEADER = (
-    "epsilon", "method", "scales", "whose figures", "seconds", "KL", "SD of probabilities, loss",
-    "Jaccard (above 0.001)", "cosine", "protected",
-)  # fmt: skip
-
-
-def shown(table: Sequence[Row]) -> list[list[str]]:
-    """The table as the page has it."""
+def result_lines(table: Iterable[Row]) -> list[list[str]]:
+    """The cells under ``RESULT_HEADER``."""
     return [
         [
             f"{row.epsilon:g}", NAMES[row.method], row.scales or "-",
-            row.whose if row.whose == OURS else f"{row.whose} {MARK}, {row.people:,} other people",
-            row.cell("seconds", 0 if row.whose == THEIRS else 2), *(row.cell(name) for name in SHOWN),
-            "not printed" if row.protected is None else "all" if row.protected == row.people else f"{row.protected:,}",
+            OURS if row.whose == OURS else f"{THEIRS} {MARK}, {row.people:,} other people",
+            row.cell("seconds", 0 if row.whose == THEIRS else 2), *map(row.cell, paper_results.METRICS),
+            "not printed" if row.protected is None else "all" if row.everyone_protected else f"{row.protected:,}",
         ]
         for row in table
     ]  # fmt: skip
 
 
-def csv_of(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> bytes:
-    """A table as a CSV file."""
+def csv_of(header: Sequence[str], lines: Iterable[Iterable[Any]]) -> bytes:
+    """A table as a CSV file; nothing where a value is None."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)
@@ -120,50 +133,37 @@ def csv_of(header: Sequence[str], lines: Iterable[Sequence[Any]]) -> bytes:
     return text.getvalue().encode()
 
 
-def full(table: Sequence[Row]) -> bytes:
+def result_csv(table: Iterable[Row]) -> bytes:
     """A table of results as a CSV file with all digits, for whoever goes on with it."""
-    names = ("seconds", *SHOWN, "js", "tv", "sd_loss", "wasserstein")
-    header = [
-        "epsilon", "method", "scales", "whose", "people", "seeds", "protected", "lower_bound", "gap",
-        *(f"{name}_{what}" for name in names for what in ("mean", "sd")),
-    ]  # fmt: skip
-    return csv_of(
-        header,
-        (
-            [
-                row.epsilon, row.method, row.scales, row.whose, row.people, row.seeds or "", _blank(row.protected),
-                _blank(row.lower_bound), _blank(row.gap),
-                *(_blank(side.get(name)) for name in names for side in (row.means, row.spreads)),
-            ]
-            for row in table
-        ),
-    )  # fmt: skip
+    fields = ("epsilon", "method", "scales", "whose", "people", "seeds", "protected", "lower_bound", "gap")
+    names = ("seconds", *paper_results.METRICS, "js", "tv", "sd_loss", "wasserstein")
+    lines = []
+    for row in table:
+        line = [getattr(row, field) for field in fields]
+        for values in (row.figures.get(name, []) for name in names):
+            line += [statistics.fmean(values) if values else None, statistics.stdev(values) if values[1:] else None]
+        lines.append(line)
+    return csv_of([*fields, *(f"{name}_{what}" for name in names for what in ("mean", "sd"))], lines)
 
 
-def _blank(value: Any) -> Any:
-    return "" if value is None else value
+def regression_lines(data: Dataset, results: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """The cells under ``REGRESSION_HEADER``: RMSE by what the network learned from, and what that costs.
 
-
-REGRESSION_HEADER = (
-    "epsilon", "trained on", "whose figures", "RMSE (padded range)", "RMSE (data units)", "against the original",
-    "what the draws cost",
-)  # fmt: skip
-
-
-def regression_shown(data: Dataset, results: Sequence[dict[str, Any]]) -> list[list[str]]:
-    """RMSE by what the network learned from, with what that costs; the paper's where it prints any."""
-    original = next((one for one in results if one["method"] == "original"), None)
-    base = None if original is None else statistics.fmean(original["rmse"])
-    lines = [_line("-", "the original", original, base, "everything: nothing is private")] if original else []
-    printed = data.name == "heights"
-    if printed:
-        lines.append(_printed("-", "the original", paper.RMSE_ORIGINAL))
-    for epsilon in sorted({one["epsilon"] for one in results if "epsilon" in one}):
+    The paper's are beside it, where it prints any.
+    """
+    printed = paper_results.RMSE if data.name == "heights" else {}
+    base = statistics.fmean(next(one["rmse"] for one in results if one["method"] == "original"))
+    lines = []
+    for epsilon in (None, *sorted({one["epsilon"] for one in results if "epsilon" in one})):
+        label = "-" if epsilon is None else f"{epsilon:g}"
         for one in (one for one in results if one.get("epsilon") == epsilon):
-            lines.append(_line(f"{epsilon:g}", trained_on(one), one, base, cost(one)))
-        if printed:
-            lines.append(_printed(f"{epsilon:g}", "draws of the game", paper.RMSE["game"][epsilon]))
-            lines.append(_printed(f"{epsilon:g}", "Laplace mechanism", paper.RMSE["laplace"][epsilon]))
+            against = f"{statistics.fmean(one['rmse']) / base - 1:+.1%}"
+            rmses = mean_and_spread(one["rmse_padded"], 4), mean_and_spread(one["rmse"], 2)
+            lines.append([label, trained_on(one), OURS, *rmses, against, cost(one)])
+        for name, rmse in printed.get(epsilon, {}).items():
+            against = f"{MARK} {rmse / paper_results.RMSE_ORIGINAL - 1:+.1%}"
+            whose = f"{THEIRS} {MARK}, {paper_results.HEIGHT.people:,} other people"
+            lines.append([label, name, whose, f"{MARK} {rmse:.4f}", "-", against, "not printed"])
     return lines
 
 
@@ -179,6 +179,8 @@ def trained_on(one: dict[str, Any]) -> str:
 
 def cost(one: dict[str, Any]) -> str:
     """What that costs in privacy."""
+    if one["method"] == "original":
+        return "everything: nothing is private"
     if one["method"] == "laplace":
         return (
             f"{one['per_value']:g} a value, {one['per_person']:.4g} a person as cut off (local DP, every value "
@@ -191,36 +193,15 @@ def cost(one: dict[str, Any]) -> str:
     )
 
 
-def _line(epsilon: str, name: str, one: dict[str, Any], base: float | None, price: str) -> list[str]:
-    def figure(values: list[float], digits: int) -> str:
-        spread = f" ± {statistics.stdev(values):.{digits}f}" if len(values) > 1 else ""
-        return f"{statistics.fmean(values):.{digits}f}{spread}"
-
-    against = "-" if base is None else f"{statistics.fmean(one['rmse']) / base - 1:+.1%}"
-    return [epsilon, name, OURS, figure(one["rmse_padded"], 4), figure(one["rmse"], 2), against, price]
-
-
-def _printed(epsilon: str, name: str, rmse: float) -> list[str]:
-    against = f"{MARK} {rmse / paper.RMSE_ORIGINAL - 1:+.1%}"
-    who = f"{THEIRS} {MARK}, {paper.HEIGHT.people:,} other people"
-    return [epsilon, name, who, f"{MARK} {rmse:.4f}", "-", against, "not printed"]
-
-
-def regression_full(data: Dataset, results: Sequence[dict[str, Any]]) -> bytes:
+def regression_csv(data: Dataset, results: Iterable[dict[str, Any]]) -> bytes:
     """Every network, for whoever goes on with it."""
-    header = [
+    header = (
         "data", "epsilon", "method", "shares", "draws", "seed", "rmse", "rmse_padded", "per_person", "worst_cost",
         "median_cost", "delta",
-    ]  # fmt: skip
-    keys = ("per_person", "worst_cost", "median_cost", "delta")
-    return csv_of(
-        header,
-        (
-            [
-                data.name, one.get("epsilon", ""), one["method"], one.get("shares", ""), one.get("draws", ""), seed,
-                rmse, padded, *(one.get(key, "") for key in keys),
-            ]
-            for one in results
-            for seed, rmse, padded in zip(one["seeds"], one["rmse"], one["rmse_padded"], strict=True)
-        ),
     )  # fmt: skip
+    networks = (
+        {**one, "data": data.name, "seed": seed, "rmse": rmse, "rmse_padded": padded}
+        for one in results
+        for seed, rmse, padded in zip(one["seeds"], one["rmse"], one["rmse_padded"], strict=True)
+    )
+    return csv_of(header, ([network.get(name) for name in header] for network in networks))

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field
 from equinoise.data.grid import Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
-from equinoise.mechanisms.draws import MOST, MOST_ROWS
+from equinoise.mechanisms.draws import MOST, MOST_ROWS_PER_PERSON
 from equinoise.settings import MOST_BINS, MOST_DRAWS, SETTINGS, check_settings
 
 
@@ -139,7 +139,7 @@ class PerInstanceDocument(Document):
             and all(times > 0 for bag in self.bags for _, times in bag)
             and (max(sizes) == 1 or (self.settings.get("unit") is not None and self.settings.get("unit_rows") != "one"))
             and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
-            and max(sizes) <= MOST_ROWS
+            and max(sizes) <= MOST_ROWS_PER_PERSON
         )
 
     def _scales_fit(self) -> bool:

@@ -15,7 +15,7 @@ RandomBytes = Callable[[int], bytes]
 """Gives n random bytes. Releases use the operating system's; tests inject their own."""
 
 MOST = 2**62
-MOST_ROWS = 2**30
+MOST_ROWS_PER_PERSON = 2**30
 """Of one person."""
 _CHUNK = 1 << 18
 

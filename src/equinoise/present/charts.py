@@ -16,7 +16,7 @@ from equinoise.present.figures import theme
 from equinoise.present.figures.cost import cost
 from equinoise.present.figures.figure import altair
 from equinoise.present.figures.javascript import javascript
-from equinoise.present.terminal import SECRET
+from equinoise.present.wording import SECRET
 from equinoise.privacy.loss import PURE
 from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC
 

@@ -16,7 +16,7 @@ from equinoise.present.figures.losses import hardest
 from equinoise.present.report.left_out import WHY, left_out
 from equinoise.present.report.page import Page, Section, Table, Text, figure_tables, said
 from equinoise.present.report.settings import command, command_gaps, settings_rows
-from equinoise.present.terminal import METRIC_NAMES, certified, solved
+from equinoise.present.wording import METRIC_NAMES, certified, solved
 from equinoise.versions import versions
 
 SHORT = {

