@@ -26,6 +26,7 @@ LEAST_RENYI = 1e-6
 MOST_ORDER = 10_000.0
 """Smaller targets than these would drown in the game's floating point."""
 
+MOST_FLOAT = sys.float_info.max
 MOST_BINS = 10_000
 MOST_DRAWS = 10**9
 MOST_MOMENTS = 10
@@ -47,8 +48,9 @@ Rule = tuple[Callable[[Any], bool], str]
 class Setting:
     """A public setting, and what is known of it without the data.
 
-    ``kind`` is the type of one value on the command line (a tuple: a column's name and two numbers), ``usual`` what is
-    taken where there is no ``default``, ``words`` what a report calls it, ``offers`` names that a shell completes.
+    ``kind`` is the type of one value on the command line (a tuple: a column's name and two numbers; a list: numbers, or
+    a name), ``usual`` what is taken where there is no ``default``, ``words`` what a report calls it, ``offers`` names
+    that a shell completes.
     ``checks`` look at the value alone, ``needs`` at all settings; ``solvers`` are those that take it, if not all do.
     """
 
@@ -70,6 +72,14 @@ class Setting:
 
 def _whole(low: int, high: int, most: str = "") -> tuple[Rule, ...]:
     return ((lambda value: is_whole(value, low, high), f"a whole number from {low} to {most or high}"),)
+
+
+def _number(accepts: Callable[[float], bool], must_be: str) -> tuple[Rule, ...]:
+    return ((lambda value: is_number(value) and accepts(value), must_be),)
+
+
+def _with_order(fits: Callable[[Any], bool], must_be: str) -> tuple[Rule, ...]:
+    return ((lambda given: given["order"] is None or fits(given), f"{must_be} with a Renyi order"),)
 
 
 def _named(names: Collection[str]) -> tuple[Rule, ...]:
@@ -111,14 +121,8 @@ SETTINGS = {
     ),
     "epsilon": Setting(
         kind=float, required=True, commands=READING, words="epsilon asked for",
-        checks=((
-            lambda value: is_number(value) and LEAST_EPSILON <= value <= sys.float_info.max,
-            f"a finite number of at least {LEAST_EPSILON:g}",
-        ),),
-        needs=((
-            lambda given: given["order"] is None or given["epsilon"] >= LEAST_RENYI,
-            f"at least {LEAST_RENYI:g} with a Renyi order",
-        ),),
+        checks=_number(lambda e: LEAST_EPSILON <= e <= MOST_FLOAT, f"a finite number of at least {LEAST_EPSILON:g}"),
+        needs=_with_order(lambda given: given["epsilon"] >= LEAST_RENYI, f"at least {LEAST_RENYI:g}"),
         help="The loss that everyone must stay within: for one draw, or with --delta and several --draws for all "
         "together.",
     ),
@@ -132,18 +136,14 @@ SETTINGS = {
     ),
     "delta": Setting(
         kind=float, default=0.0, commands=MAKING, words="delta",
-        checks=(
-            (lambda value: is_number(value) and 0 <= value < 1, "a number from 0 to below 1"),
-            (lambda value: value == 0 or value >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
-        ),
-        needs=((lambda given: given["order"] is None or given["delta"] == 0, "left out with a Renyi order"),),
+        checks=_number(lambda delta: 0 <= delta < 1, "a number from 0 to below 1")
+        + _number(lambda delta: delta == 0 or delta >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
+        needs=_with_order(lambda given: given["delta"] == 0, "left out"),
         help="Probability with which epsilon may be exceeded. With several draws, epsilon is then for all together.",
     ),
     "order": Setting(
         kind=float, metavar="ORDER", commands=("optimize",), words="Renyi order",
-        checks=((
-            lambda value: is_number(value) and 1 < value <= MOST_ORDER, f"an order above 1, at most {MOST_ORDER:g}",
-        ),),
+        checks=_number(lambda order: 1 < order <= MOST_ORDER, f"an order above 1, at most {MOST_ORDER:g}"),
         help="Bound the Renyi divergence of this order by epsilon, instead of the loss.",
     ),
     "noise": Setting(
@@ -151,7 +151,7 @@ SETTINGS = {
         help=f"Family of the noise: {_words(NOISES)}; 'compare' takes several, separated by commas.",
     ),
     "scales": Setting(
-        default="wide", commands=PLAYING, words="scales on offer", offers=SCALE_SETS,
+        kind=list, default="wide", metavar="SCALES", commands=PLAYING, words="scales on offer", offers=SCALE_SETS,
         checks=(
             (
                 lambda value: not isinstance(value, str) or value in SCALE_SETS,
@@ -178,7 +178,7 @@ SETTINGS = {
     ),
     "time_limit": Setting(
         kind=float, usual="60", commands=PLAYING, words="time limit of the solver (s)", solvers=("optimal",),
-        checks=((lambda value: is_number(value) and 0 < value < math.inf, "a positive number of seconds"),),
+        checks=_number(lambda seconds: 0 < seconds < math.inf, "a positive number of seconds"),
         help="Seconds for the optimal solver.",
     ),
     "generations": Setting(
@@ -214,12 +214,12 @@ SETTINGS = {
     ),
     "padding_epsilon": Setting(
         kind=float, default=1.0, commands=READING, words="epsilon of the padding",
-        checks=((lambda value: is_number(value) and 0 < value < math.inf, "a positive number"),),
+        checks=_number(lambda epsilon: 0 < epsilon < math.inf, "a positive number"),
         help="Epsilon that sizes the padding.",
     ),
     "percentile": Setting(
         kind=float, default=0.9, commands=READING, words="percentile of the padding",
-        checks=((lambda value: is_number(value) and 0.5 <= value < 1, "at least 0.5 and below 1"),),
+        checks=_number(lambda share: 0.5 <= share < 1, "at least 0.5 and below 1"),
         help="How much of that noise must fall within the padded range; 0.5 is no padding.",
     ),
     "engine": Setting(

@@ -16,7 +16,6 @@ from equinoise.cli.options import (
     output_options,
     parse_columns,
     parse_numbers,
-    parse_scales,
     setting_options,
 )
 from equinoise.cli.process import print_warnings
@@ -33,7 +32,7 @@ from equinoise.cli.process import print_warnings
 @click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
 def command(
     data: Path, column: Sequence[str], epsilons: str, bounds: Sequence[tuple[str, float, float]], noise: str,
-    scales: str, plot: Path | None, force: bool, as_json: bool, **settings: Any,
+    plot: Path | None, force: bool, as_json: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on DATA, one column or several: how close, how fast, what promised.
 
@@ -55,8 +54,7 @@ def command(
     check_plot(plot, data, force=force)
     with print_warnings() as warnings, terminal.comparison_progress(ascending) as progress:
         found = compare(
-            data, epsilons=ascending, scales=parse_scales(scales),
-            noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
+            data, epsilons=ascending, noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
             progress=progress, **settings,
         )  # fmt: skip
     for method in found.left_out:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, parse_scales, setting_options
+from equinoise.cli.options import EPILOG, FILE_PATH, setting_options
 from equinoise.cli.save import make_and_save, saving_options
 
 
@@ -14,7 +14,7 @@ from equinoise.cli.save import make_and_save, saving_options
 @click.argument("data", type=FILE_PATH)
 @saving_options
 @setting_options("optimize")
-def command(scales: str, **settings: Any) -> None:
+def command(**settings: Any) -> None:
     """Play the game on a column of DATA, or several, and save a certified mechanism.
 
     DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern.
@@ -32,4 +32,4 @@ def command(scales: str, **settings: Any) -> None:
     """
     from equinoise.verbs.optimize import optimize
 
-    make_and_save(optimize, scales=parse_scales(scales), **settings)
+    make_and_save(optimize, **settings)

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from equinoise.errors import BadInput
-from equinoise.settings import SCALE_SETS, SETTINGS, Setting, option_of
+from equinoise.settings import SETTINGS, Setting, option_of
 
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
 FILE_PATH = click.Path(path_type=Path)
@@ -45,7 +45,7 @@ def _parameters(setting: Setting) -> dict[str, Any]:
         found |= {"default": setting.default, "show_default": True}
     if setting.offers:
         found["shell_complete"] = offering(*setting.offers)
-    kinds: dict[type, Any] = {tuple: (str, _limit, _limit), Path: FILE_PATH}
+    kinds: dict[type, Any] = {tuple: (str, _limit, _limit), list: _scales, Path: FILE_PATH}
     return {**found, "type": kinds.get(setting.kind, setting.kind), "required": setting.required}
 
 
@@ -98,10 +98,8 @@ def parse_columns(column: Sequence[str], bounds: Sequence[tuple[str, float, floa
     return {"column": names if len(names) > 1 else names[0], "bounds": found or None}
 
 
-def parse_scales(text: str) -> str | list[float]:
+def _scales(text: str) -> str | list[float]:
     """The name of a set of scales, or numbers."""
-    if text in SCALE_SETS:
-        return text
     try:
         return [float(part) for part in text.split(",")]
     except ValueError:

@@ -29,7 +29,7 @@ class Rules:
     outside: str = "refuse"
 
     def __post_init__(self) -> None:
-        check_settings({"missing": self.missing, "outside": self.outside})
+        check_settings(vars(self))
 
     def refusal(self, codes: Ints) -> str | None:
         """What these rules refuse among the codes of one column, in a few words."""

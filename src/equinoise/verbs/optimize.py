@@ -53,14 +53,11 @@ def optimize(
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
 
-    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe; an
-    ``engine`` reads the files. ``bounds`` are public limits of the column (with several, a dict of them); left out,
-    they are read off the data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``scales``
-    may also be a list in data units. With several columns a person's scale applies to all of them, or with
-    ``scale_per_column`` to each its own. With an ``order``, epsilon bounds the Renyi divergence of that order.
-    ``start`` is a profile to start from: best response starts there alone, the other solvers there too. ``progress``
-    is told of every round; True shows where the solver is, in a notebook or on a terminal. The table
-    :data:`equinoise.settings.SETTINGS` has what every setting may be.
+    ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
+    ``bounds`` are public limits of the column (with several, a dict of them); left out, they are read off the data,
+    with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start from:
+    best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
+    where the solver is. What every setting may be is in :data:`equinoise.settings.SETTINGS`.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
