@@ -19,8 +19,8 @@ from benchmarks.heights import players
 from equinoise.formatting import at_most
 from equinoise.game.noise import noise_mass
 from equinoise.present.figures import make_figure, theme
-from equinoise.present.figures.figure import altair
-from equinoise.present.figures.shares import edges
+from equinoise.present.figures.encodings import altair
+from equinoise.present.figures.per_bin import edges
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 BOUNDS, EPSILON = (150.0, 240.0), 1.0

@@ -14,7 +14,7 @@ from equinoise.present.figures import FIGURES, make_figure, theme
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.distribution import coarse, step_of
 from equinoise.present.figures.losses import hardest
-from equinoise.present.figures.shares import noise_of_places, places
+from equinoise.present.figures.per_bin import noise_at_places, places
 from equinoise.present.report import write_figure
 from equinoise.solvers.procedure import Procedure
 from equinoise.statistics import baselines
@@ -135,7 +135,7 @@ def test_noise_is_the_rows_own_spread(mechanisms):
         math.sqrt(sum(w / m.weight_total * (a - x[cell]) ** 2 for w, a in zip(row, x, strict=True)))
         for cell, row in zip(m.cells, *m.factors, strict=True)
     ]
-    np.testing.assert_allclose(noise_of_places(m, 0), by_hand, rtol=1e-6)
+    np.testing.assert_allclose(noise_at_places(m, 0), by_hand, rtol=1e-6)
 
 
 def test_noise_of_a_column_is_that_of_the_product(mechanisms):
@@ -145,7 +145,7 @@ def test_noise_of_a_column_is_that_of_the_product(mechanisms):
     own = places(m, 1)[0][group]
     far = (np.arange(9) - own) ** 2
     expected = math.sqrt(whole.sum(axis=0) @ far) * m.grid.axes[1].width
-    assert noise_of_places(m, 1)[group] == pytest.approx(expected)
+    assert noise_at_places(m, 1)[group] == pytest.approx(expected)
 
 
 def test_the_hardest_to_protect_come_first(mechanisms):
@@ -195,7 +195,7 @@ def contrast(one, other):
 def test_everything_can_be_made_out_on_both_grounds(look):
     assert contrast(look["ink"], look["ground"]) > 7
     assert contrast(look["faint"], look["ground"]) > 4.5
-    for colour in theme.COLOURS.values():
+    for colour in (*theme.COLOURS.values(), *(method.colour for method in theme.METHODS.values())):
         assert contrast(colour, look["ground"]) > 3
 
 
@@ -223,7 +223,7 @@ def test_legends_are_above_where_no_side_can_cut_them_off(mechanisms, kind, name
 
 def test_costs_that_agree_are_all_seen(mechanisms):
     figure = make_figure("cost", mechanisms["differential-privacy"])
-    drawn = ElementTree.fromstring(figure.picture(".svg"))
+    drawn = ElementTree.fromstring(figure.svg())
     label, points = "aria-label", {}
     for element in drawn.iter("{http://www.w3.org/2000/svg}path"):
         if element.get(label, "").startswith("draws: 1;"):
@@ -235,7 +235,7 @@ def test_costs_that_agree_are_all_seen(mechanisms):
 
 
 def labels(figure):
-    words = ElementTree.fromstring(figure.picture(".svg")).iter("{http://www.w3.org/2000/svg}text")
+    words = ElementTree.fromstring(figure.svg()).iter("{http://www.w3.org/2000/svg}text")
     return [element.text for element in words if element.text]
 
 
@@ -297,7 +297,7 @@ def test_people_with_several_rows_have_figures_too():
         assert {len(row) for row in figure.rows} == {len(figure.header)}
     kernel = solution.game.kernel.weights[0] / solution.game.kernel.total
     bins, groups = places(made, 0)
-    for bin, group, noise in zip(bins, groups, noise_of_places(made, 0), strict=True):
+    for bin, group, noise in zip(bins, groups, noise_at_places(made, 0), strict=True):
         row = kernel[made.scale_indices[group], bin]
         expected = math.sqrt(row @ (np.arange(15) - bin) ** 2) * grid.axis.width
         assert noise == pytest.approx(expected, rel=1e-4, abs=1e-4)
@@ -322,7 +322,7 @@ def test_every_kind_of_people_has_every_figure(kind):
         mine = [(group, made.grid.bins_of(np.array([cell]))[0, number]) for group, bag in enumerate(made.bags)
                 for cell, _ in bag]  # fmt: skip
         assert list(zip(groups.tolist(), bins.tolist(), strict=True)) == list(dict.fromkeys(mine))
-        assert len(noise_of_places(made, number)) == len(bins)
+        assert len(noise_at_places(made, number)) == len(bins)
 
 
 def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():

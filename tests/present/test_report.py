@@ -21,8 +21,8 @@ from equinoise import BadInput, Mechanism, PromiseNotMet
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.present.figures.javascript import javascript
+from equinoise.present.page import PRIVATE_BAND, PUBLIC_BAND
 from equinoise.present.report import write_figure, write_report
-from equinoise.present.report.page import PRIVATE_BAND, PUBLIC_BAND
 from equinoise.present.report.settings import command
 from equinoise.solvers.procedure import Procedure
 from tests.helpers.kinds import EVIL, KINDS, PEOPLE, make, mechanism

@@ -19,8 +19,8 @@ from equinoise.present.figures.cost import usual_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
-from equinoise.present.report.content import private_page
-from equinoise.present.report.write import checked
+from equinoise.present.report.pages import private_page
+from equinoise.present.report.write import require_audit
 
 
 def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
@@ -120,4 +120,4 @@ def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
 
 def report(path: Path, tell: Callable[[str], None]) -> str:
     """The page that ``equinoise report`` writes about a saved mechanism."""
-    return private_page(checked(Mechanism.open(path), tell), datetime.now(UTC), tell).html()
+    return private_page(require_audit(Mechanism.open(path), tell), datetime.now(UTC), tell).html()

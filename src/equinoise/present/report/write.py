@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -12,13 +13,16 @@ from equinoise.atomic_write import check_writable, write_whole
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.charts import check_picture, write_picture
 from equinoise.present.figures import FIGURES, make_figure
-from equinoise.present.figures.again import Tell
 from equinoise.present.figures.cost import promised_cost
-from equinoise.present.report.content import private_page, public_page
-from equinoise.present.report.left_out import left_out
+from equinoise.present.report.omissions import omissions
+from equinoise.present.report.pages import private_page, public_page
 
 PUBLIC_FIGURES = ("cost",)
+
+Tell = Callable[[str], None]
+"""Hears what is being worked out."""
 
 
 @dataclass(frozen=True)
@@ -32,14 +36,9 @@ class Report:
     promise: str
 
     def to_json(self) -> dict[str, Any]:
-        """What was written, as JSON shows it."""
-        return {
-            "file": str(self.path),
-            "public": self.public,
-            "figures": list(self.figures),
-            "left_out": list(self.left_out),
-            "promise": self.promise,
-        }
+        """What was written, as JSON has it."""
+        fields = asdict(self)
+        return {"file": str(fields.pop("path")), **fields}
 
 
 def check_report(path: Path, figure: str | None, *, public: bool) -> None:
@@ -51,8 +50,7 @@ def check_report(path: Path, figure: str | None, *, public: bool) -> None:
     if figure is not None:
         if figure not in FIGURES:
             raise BadInput(f"There is no figure {figure!r}. Ask for {one_of(FIGURES)}.")
-        if suffix not in {".png", ".svg"}:
-            raise BadInput(f"{str(path)!r} must end in .png or .svg, so that it is clear what to draw.")
+        check_picture(path, (".png", ".svg"))
         if public and figure not in PUBLIC_FIGURES:
             raise BadInput(
                 f"The figure {figure!r} is worked out from the data, so it cannot be public. Ask for "
@@ -74,11 +72,10 @@ def write_report(
     path = Path(path)
     check_report(path, None, public=public)
     check_writable(path, mechanism.ledger.path, force=force)
-    fresh, now = checked(mechanism, tell), now or datetime.now(UTC)
+    fresh, now = require_audit(mechanism, tell), now or datetime.now(UTC)
     page = public_page(fresh, now) if public else private_page(fresh, now, tell)
     write_whole(path, [page.html().encode()], mode=0o644 if public else 0o600, force=force)
-    drawn = tuple(section.name for section in page.sections if section.figure is not None)
-    return _told(fresh, path, public, drawn)
+    return _report(fresh, path, public, tuple(figure.name for figure in page.figures))
 
 
 def write_figure(
@@ -94,21 +91,21 @@ def write_figure(
     path = Path(path)
     check_report(path, name, public=public)
     check_writable(path, mechanism.ledger.path, force=force)
-    fresh = checked(mechanism, tell)
+    fresh = require_audit(mechanism, tell)
     figure = promised_cost(fresh) if public else make_figure(name, fresh, tell)
     if isinstance(figure, str):
         raise BadInput(f"There is no figure {name!r} here. {figure}")
-    write_whole(path, [figure.picture(path.suffix.lower())], mode=0o644 if public else 0o600, force=force)
-    return _told(fresh, path, public, (name,))
+    write_picture(figure, path, force=force)
+    return _report(fresh, path, public, (name,))
 
 
-def _told(mechanism: Mechanism, path: Path, public: bool, figures: tuple[str, ...]) -> Report:
+def _report(mechanism: Mechanism, path: Path, public: bool, figures: tuple[str, ...]) -> Report:
     promise = mechanism.public_promise if public else mechanism.promise
-    return Report(path, public, figures, tuple(left_out(mechanism)) if public else (), promise)
+    return Report(path, public, figures, tuple(omissions(mechanism)) if public else (), promise)
 
 
-def checked(mechanism: Mechanism, tell: Tell) -> Mechanism:
-    """The mechanism, if all that an audit looks at is as it should be. It cannot change, so its certificate is kept."""
+def require_audit(mechanism: Mechanism, tell: Tell) -> Mechanism:
+    """The mechanism, if all that an audit looks at is as it should be; it cannot change, so its certificate stays."""
     tell("Checking the certificate")
     releases = mechanism.ledger.releases
     found = Audit(mechanism, mechanism.certificate(), releases, mechanism.weights_as_named, None)

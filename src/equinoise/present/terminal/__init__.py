@@ -6,7 +6,7 @@ from equinoise.present.terminal.json_output import csv_rows, finite, print_json
 from equinoise.present.terminal.optimize_output import show_demo, show_optimized, show_released
 from equinoise.present.terminal.progress_line import Waiting, comparing, drawing, progress, round_in_words, working
 from equinoise.present.terminal.show_output import show_mechanism
-from equinoise.present.terminal.words import METRIC_NAMES, RELEASED, SECRET, SECRET_ROWS, certified, solved
+from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, SECRET_ROWS, certified, solved
 
 __all__ = [
     "METRIC_NAMES", "RELEASED", "SECRET", "SECRET_ROWS", "Waiting", "certified", "comparing", "csv_rows", "drawing",

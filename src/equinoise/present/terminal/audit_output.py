@@ -10,11 +10,10 @@ from rich.table import Table
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
-from equinoise.formatting import at_most, listed
+from equinoise.formatting import at_most, listed, three_digits
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.ticks import plain
 from equinoise.present.terminal.consoles import screen
-from equinoise.present.terminal.words import SECRET, SECRET_ROWS, certified
+from equinoise.present.wording import SECRET, SECRET_ROWS, certified
 
 NOT_CHECKED = {
     "data": "whether these are the people of any data (--data)",
@@ -69,7 +68,8 @@ def _cells(found: Audit) -> Table:
         again = [f"{measured.losses[number]:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
-            "" if row["average_scale"] is None else plain(row["average_scale"]), f"{row['worst_loss']:.4g}", *again,
+            "" if row["average_scale"] is None else three_digits(row["average_scale"]),
+            f"{row['worst_loss']:.4g}", *again,
         )  # fmt: skip
     return table
 

@@ -15,7 +15,7 @@ from equinoise.formatting import at_most, listed
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.cost import how_composed
 from equinoise.present.terminal.consoles import screen
-from equinoise.present.terminal.words import METRIC_NAMES, SECRET
+from equinoise.present.wording import METRIC_NAMES, SECRET
 from equinoise.privacy.promise import SECRET_SIZE
 
 COMPARED = {

@@ -10,7 +10,7 @@ from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import notes, screen
-from equinoise.present.terminal.words import METRIC_NAMES, RELEASED, SECRET, certified, solved
+from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified, solved
 
 
 def metrics_table(mechanism: Mechanism) -> Table:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 from rich.table import Table
 
-from equinoise.formatting import format_number
+from equinoise.formatting import format_number, three_digits
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.ticks import plain
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import screen
-from equinoise.present.terminal.words import SECRET, solved
+from equinoise.present.wording import SECRET, solved
 
 
 def show_mechanism(mechanism: Mechanism) -> None:
@@ -56,7 +55,7 @@ def profile_table(mechanism: Mechanism) -> Table:
     table.add_column("cell", justify="right")
     table.add_column("released value", justify="right")
     for (scale,) in mechanism.scales:
-        table.add_column(plain(scale * axis.range), justify="right")
+        table.add_column(three_digits(scale * axis.range), justify="right")
     middles = axis.midpoints()
     members = mechanism.members
     for cell in members.occupied.tolist():

@@ -1,7 +1,8 @@
-"""What the page says about a mechanism."""
+"""What the pages say about a mechanism: all of it, and what anyone may see."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 
 from equinoise.analysis.replay import why_not_measured
@@ -9,51 +10,42 @@ from equinoise.errors import BadInput
 from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import FIGURES, make_figure
-from equinoise.present.figures.again import Tell
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest
 from equinoise.present.figures.summary import facts
-from equinoise.present.report.left_out import WHY, left_out
-from equinoise.present.report.page import Page, Section, Table, Text, figure_tables, said
+from equinoise.present.page import Block, Bullets, Code, Facts, Page, Paragraph, Section, Table
+from equinoise.present.report.omissions import WHY, omissions
 from equinoise.present.report.settings import asked, cannot_say, command, versions
-from equinoise.present.terminal import METRIC_NAMES, certified, solved
+from equinoise.present.wording import METRIC_NAMES, certified, solved
 
-SHORT = {
-    "distribution": "distribution",
-    "noise": "noise",
-    "losses": "losses",
-    "cost": "cost of draws",
-    "epsilons": "other epsilons",
-    "convergence": "convergence",
-}
+SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
+"""Names of sections in the list of them, where those of the figures do not do."""
 
 
-def private_page(mechanism: Mechanism, now: datetime, tell: Tell) -> Page:
+def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None]) -> Page:
     """Everything, for whoever may see the data."""
     path = mechanism.ledger.path
-    sections = [_promised(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
+    sections = [_promise(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {visible(path.name)}"
     made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
-    return Page(f"Private draws of {mechanism.grid.name}", made, False, sections)
+    return Page(f"Private draws of {mechanism.grid.name}", sections, made)
 
 
 def public_page(mechanism: Mechanism, now: datetime) -> Page:
     """What is promised and what was asked for: nothing that was worked out from the data."""
     verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
+    promise = [Paragraph(mechanism.public_promise, "promise"), Paragraph(verdict, "verdict")]
     sections = [
-        Section("promise", "promise", "What is promised",
-                [Text(mechanism.public_promise, "promise"), Text(verdict, "verdict")]),
-        Section("left-out", "left out", "What was left out", [Text(WHY)], left_out(mechanism)),
-    ]  # fmt: skip
+        Section("promise", "What is promised", promise, "promise"),
+        Section("left-out", "What was left out", [Paragraph(WHY), Bullets(omissions(mechanism))], "left out"),
+    ]
     if mechanism.draws > 1:
         figure = promised_cost(mechanism)
-        sections.append(
-            Section("cost", SHORT["cost"], figure.title, [Text(figure.caption)], figure=figure,
-                    tables=figure_tables(figure))
-        )  # fmt: skip
+        sections.append(Section("cost", figure.title, [Paragraph(figure.caption), figure], SHORT["cost"]))
+    sections.append(_settings(mechanism, public=True))
     made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d}."
-    return Page(f"Private draws of {mechanism.grid.name}", made, True, [*sections, _settings(mechanism, public=True)])
+    return Page(f"Private draws of {mechanism.grid.name}", sections, made, public=True)
 
 
 def _certified_publicly(mechanism: Mechanism) -> str:
@@ -67,12 +59,14 @@ def _kind(mechanism: Mechanism) -> str:
     return "Differential privacy." if mechanism.differentially_private else "Per-instance, not differential privacy."
 
 
-def _promised(mechanism: Mechanism, now: datetime) -> Section:
+def _promise(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
-    texts = [Text(mechanism.promise, "promise"), Text(verdict, "verdict"), Text(certified(mechanism))]
+    blocks: list[Block] = [
+        Paragraph(mechanism.promise, "promise"), Paragraph(verdict, "verdict"), Paragraph(certified(mechanism)),
+    ]  # fmt: skip
     if not mechanism.differentially_private:
-        texts.append(Text(_end_to_end(mechanism)))
-    return Section("promise", "promise", "What is promised", texts, facts=facts(mechanism))
+        blocks.append(Paragraph(_end_to_end(mechanism)))
+    return Section("promise", "What is promised", [*blocks, Facts(facts(mechanism))], "promise")
 
 
 def _end_to_end(mechanism: Mechanism) -> str:
@@ -83,24 +77,22 @@ def _end_to_end(mechanism: Mechanism) -> str:
     return f"{larger}: measure them with {ask}." if reason is None else f"{larger}. {reason}"
 
 
-def _figure(name: str, mechanism: Mechanism, tell: Tell) -> Section:
+def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Section:
     """A section for each figure; where a mechanism has none, the reason."""
+    short = SHORT.get(name, name)
     try:
         figure = make_figure(name, mechanism, tell)
     except BadInput as error:
         figure = str(error)
     if isinstance(figure, str):
         titles = {"convergence": "Convergence of the solver", "cost": "What draws cost together"}
-        return Section(name, SHORT[name], titles.get(name, name.capitalize()), [Text(figure)])
-    texts = [Text(figure.caption)]
+        return Section(name, titles.get(name, name.capitalize()), [Paragraph(figure)], short)
+    blocks: list[Block] = [Paragraph(figure.caption), figure]
     if name == "convergence":
-        texts.insert(0, Text(f"When it was made, {solved(mechanism)}"))
-    tables = figure_tables(figure)
+        blocks.insert(0, Paragraph(f"When it was made, {solved(mechanism)}"))
     if name == "losses":
-        header, rows = hardest(mechanism)
-        shown = [[said(cell) for cell in row] for row in rows]
-        tables.insert(0, Table("The people hardest to protect", header, shown))
-    return Section(name, SHORT[name], figure.title, texts, figure=figure, tables=tables)
+        blocks.append(Table(*hardest(mechanism), "The people hardest to protect"))
+    return Section(name, figure.title, blocks, short)
 
 
 def _metrics(mechanism: Mechanism) -> Section:
@@ -115,27 +107,29 @@ def _metrics(mechanism: Mechanism) -> Section:
             (f"{visible(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
             for key, value in own.items()
         ]
-    table = Table("", ("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
     text = (
         f"Both at epsilon {at_most(mechanism.epsilon)}; their promises differ. Distances in nats, probabilities "
         "or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
     )
-    return Section("metrics", "metrics", "How close it is", [Text(text)], tables=[table])
+    table = Table(("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
+    return Section("metrics", "How close it is", [Paragraph(text), table], "metrics")
 
 
 def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """What was asked for, not what came of it: alike on both pages."""
-    tables = [
-        Table("What was asked for", ("setting", "value"), asked(mechanism, public=public), named=True, kind="words"),
-        Table("Versions, when this page was made", ("package", "version"), versions(), named=True, kind="words"),
-    ]
     texts = [
-        Text(
-            "With the same data, versions and machine, this command makes the same mechanism again (unless a time "
-            "limit ended the solver's work)."
-        )
+        "With the same data, versions and machine, this command makes the same mechanism again (unless a time limit "
+        "ended the solver's work)."
     ]
     if mechanism.noise:
-        texts.append(Text("Noise needs room, the padding around the bounds: some draws may fall outside the bounds."))
-    texts += [Text(words) for words in cannot_say(mechanism)]
-    return Section("settings", "settings", "Settings and versions", texts, tables=tables, code=command(mechanism))
+        texts.append("Noise needs room, the padding around the bounds: some draws may fall outside the bounds.")
+    rows = {
+        "What was asked for": (("setting", "value"), asked(mechanism, public=public)),
+        "Versions, when this page was made": (("package", "version"), versions()),
+    }
+    blocks: list[Block] = [
+        *map(Paragraph, [*texts, *cannot_say(mechanism)]),
+        Code(command(mechanism)),
+        *(Table(*table, title, named=True, kind="words") for title, table in rows.items()),
+    ]
+    return Section("settings", "Settings and versions", blocks, "settings")

@@ -11,11 +11,11 @@ WHY = (
 )
 
 
-def left_out(mechanism: Mechanism) -> list[str]:
-    """In words; which of them depends on settings that are public alone."""
+def omissions(mechanism: Mechanism) -> list[str]:
+    """What is left out, in words; which of them depends on settings that are public alone."""
     game = bool(mechanism.noise)
     settings = mechanism.settings
-    found = [
+    words = [
         "the number of people, and in how many cells they are",
         "the original and the released distribution, and the Laplace mechanism's of the same data",
         "the noise of the people in each cell, and which scales are in use"
@@ -26,15 +26,15 @@ def left_out(mechanism: Mechanism) -> list[str]:
         "all distances from the original, KL against epsilon among them",
     ]
     if game:
-        found.append("how the solver went and ended, round by round, and how long it took")
+        words.append("how the solver went and ended, round by round, and how long it took")
     if game and mechanism.budget is not None:
-        found.append("the loss that one draw alone may have, which was worked out from the data")
+        words.append("the loss that one draw alone may have, which was worked out from the data")
     if settings.get("scales") == "adaptive":
-        found.append("the scales that were found, which were worked out from the data")
+        words.append("the scales that were words, which were worked out from the data")
     if not settings.get("public_bounds"):
-        found.append("the bounds and the grid, which were read off the data")
+        words.append("the bounds and the grid, which were read off the data")
     if mechanism.base is not None:
-        found.append("the base distribution that was given")
+        words.append("the base distribution that was given")
     if settings.get("unit") is not None:
-        found.append("how many rows there are, and how many anyone has")
-    return [*found, "the file's name, its digest, and what has been released from it so far"]
+        words.append("how many rows there are, and how many anyone has")
+    return [*words, "the file's name, its digest, and what has been released from it so far"]
