@@ -11,6 +11,8 @@ TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before 
 if TYPE_CHECKING:
     from typing import Any
 
+    from equinoise.analysis.audit import Audit as Audit
+    from equinoise.analysis.audit import audit as audit
     from equinoise.analysis.compare import Comparison as Comparison
     from equinoise.analysis.compare import compare as compare
     from equinoise.analysis.row_losses import write_losses as write_losses
@@ -31,12 +33,14 @@ if TYPE_CHECKING:
     from equinoise.mechanisms.private_table import PrivateTable as PrivateTable
     from equinoise.privacy.certificate import Certificate as Certificate
     from equinoise.privacy.certificate import certify as certify
+    from equinoise.privacy.promise import Promise as Promise
     from equinoise.solvers.best_response import best_response as best_response
     from equinoise.solvers.solution import Solution as Solution
     from equinoise.verbs.optimize import optimize as optimize
     from equinoise.verbs.synthesize import synthesize as synthesize
 
 _HOMES = {
+    "Audit": "analysis.audit",
     "Axis": "data.grid",
     "BadInput": "errors",
     "BudgetSpent": "errors",
@@ -50,11 +54,13 @@ _HOMES = {
     "Histogram": "data.grid",
     "Mechanism": "mechanisms.base",
     "NotPublicWarning": "errors",
+    "Promise": "privacy.promise",
     "PromiseNotMet": "errors",
     "SeveralRowsWarning": "errors",
     "Solution": "solvers.solution",
     "WeakPromiseWarning": "errors",
     "PrivateTable": "mechanisms.private_table",
+    "audit": "analysis.audit",
     "best_response": "solvers.best_response",
     "certify": "privacy.certificate",
     "compare": "analysis.compare",
@@ -64,30 +70,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Axis",
-    "BadInput",
-    "BudgetSpent",
-    "Certificate",
-    "Comparison",
-    "EquinoiseError",
-    "EquinoiseWarning",
-    "Game",
-    "Grid",
-    "Histogram",
-    "Mechanism",
-    "NotPublicWarning",
-    "PerInstance",
-    "PrivateTable",
-    "PromiseNotMet",
-    "SeveralRowsWarning",
-    "Solution",
-    "WeakPromiseWarning",
-    "best_response",
-    "certify",
-    "compare",
-    "optimize",
-    "synthesize",
-    "write_losses",
+    "Audit", "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
+    "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance", "PrivateTable", "Promise",
+    "PromiseNotMet", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response", "certify",
+    "compare", "optimize", "synthesize", "write_losses",
 ]  # fmt: skip
 
 
@@ -95,9 +81,11 @@ def __getattr__(name: str) -> "Any":
     if name in _HOMES:
         from importlib import import_module
 
+        if _HOMES[name] != "errors":
+            import_module("equinoise.present.notebook")  # what mechanisms and solutions show of themselves
         return getattr(import_module(f"equinoise.{_HOMES[name]}"), name)
     raise AttributeError(f"module 'equinoise' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return [*__all__, *(name for name in globals() if name.startswith("__"))]

@@ -1,6 +1,15 @@
-"""What can go wrong, in two kinds: the input is bad, or the promise cannot be met.
+"""What can go wrong, and the checks of settings that say so in one wording.
 
-The command line exits with 2 for the first kind and with 1 for the second.
+The tree of errors and warnings::
+
+    EquinoiseError               base of every error that is raised on purpose
+      BadInput                   the data, a setting or a file is not usable (also a ValueError); exits with 2
+      PromiseNotMet              the input is fine, but what was asked for cannot be promised; exits with 1
+        BudgetSpent              more draws were asked for than may still be released
+    EquinoiseWarning             base of every warning: what is promised is not what one may think
+      NotPublicWarning           something that the promise takes as public was read off the data
+      SeveralRowsWarning         one row is taken for one person, and the data does not look like it
+      WeakPromiseWarning         the promise that was asked for says next to nothing
 """
 
 from __future__ import annotations

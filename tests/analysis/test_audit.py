@@ -3,11 +3,13 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equinoise
 from equinoise import BadInput, Mechanism
 from equinoise.analysis.audit import audit
+from equinoise.present import terminal
 from tests.helpers.saved_files import forge
 
 BOUNDS = (0, 100)
@@ -129,3 +131,47 @@ def test_a_measured_loss_above_the_target_fails_the_audit(run, people, folder):
         "holds everyone else's noise fixed."
     )
     assert "Release nothing" not in out
+
+
+def end_to_end_audit(folder, frame, **settings):
+    """An audit of people in a file, with losses measured end to end."""
+    frame.write_csv(folder / "people.csv")
+    made = equinoise.optimize(folder / "people.csv", restarts=1, **settings)
+    made.save(folder / "people.eq")
+    return equinoise.audit(folder / "people.eq", folder / "people.csv", end_to_end=True)
+
+
+def two_columns(folder):
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({name: rng.normal(50, 10, 60).clip(0, 100) for name in "ab"})
+    return end_to_end_audit(folder, frame, column=["a", "b"], bounds=dict.fromkeys("ab", (0, 100)), bins=15, epsilon=4)
+
+
+def four_rows_each(folder):
+    who = np.repeat(np.arange(20), 4)
+    values = np.where(np.arange(80) % 2 == 0, 20.0, 80.0) + (who % 2) * 7
+    return end_to_end_audit(
+        folder, pl.DataFrame({"who": who, "v": values}), column="v", bounds=(0, 100), bins=41, epsilon=6, unit="who"
+    )
+
+
+@pytest.mark.parametrize("audit", [two_columns, four_rows_each])
+def test_every_cell_has_the_end_to_end_loss_of_its_own_people(audit, tmp_path, capsys):
+    found = audit(tmp_path)
+    players, losses = found.mechanism.players, found.end_to_end.losses
+    for row in found.cells():
+        here = [i for i, bag in enumerate(players.bags) if row["cell"] in dict(bag)]
+        assert row["end_to_end"] == max(losses[i] for i in here)
+    terminal.show_audit(found, None)
+    lines = [line.split("│") for line in capsys.readouterr().out.splitlines() if line.startswith("│")]
+    shown = {int(cells[1]): float(cells[-2]) for cells in lines if cells[1].strip().isdigit()}
+    assert shown == {row["cell"]: float(f"{row['end_to_end']:.4g}") for row in found.cells() if row["cell"] in shown}
+    assert len(shown) == min(len(found.cells()), 25)
+
+
+def test_without_a_measurement_there_is_none_to_show_or_draw(people, tmp_path):
+    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, bins=21, restarts=1).save(tmp_path / "m.eq")
+    found = equinoise.audit(tmp_path / "m.eq")
+    assert {row["end_to_end"] for row in found.cells()} == {None}
+    with pytest.raises(BadInput, match="ask the audit for them with end_to_end=True"):
+        found.plot(tmp_path / "m.svg")

@@ -12,7 +12,7 @@ import equinoise
 from equinoise import BadInput, NotPublicWarning
 from equinoise.analysis import compare as comparison
 from equinoise.analysis import methods
-from equinoise.analysis.methods import NOT_PRIVATE, PROMISES
+from equinoise.analysis.methods import PROMISES
 from equinoise.cli import example as demo
 from equinoise.statistics import baselines, metrics
 
@@ -68,7 +68,7 @@ def test_local_promises_are_the_worst_ratio_of_the_rows_and_not_the_epsilon_aske
         assert "not certified" in row.promise
     assert by(found, "bounded-laplace", 2).promised <= 2
     assert by(found, "staircase", 2).promised > 2
-    assert f"{equinoise.errors.at_most(by(found, 'staircase', 2).promised)}-DP" in by(found, "staircase", 2).promise
+    assert f"{equinoise.formatting.at_most(by(found, 'staircase', 2).promised)}-DP" in by(found, "staircase", 2).promise
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
@@ -132,7 +132,7 @@ def test_bounds_read_off_the_data_weaken_every_promise():
         found = equinoise.compare(np.arange(60.0), epsilons=[1], **FAST)
     assert caught[0].filename == __file__
     assert not found.public_bounds
-    assert all(row.promise.endswith(f"; {NOT_PRIVATE}.") for row in found.rows)
+    assert all(row.promise.endswith("; the bounds were read off the data and are not private.") for row in found.rows)
 
 
 def test_what_a_solver_cannot_take_is_left_out(monkeypatch):
@@ -384,7 +384,7 @@ def test_bounds_of_one_of_two_columns_are_not_public(people):
             people, column=["a", "b"], bounds={"a": (0, 100)}, bins=5, restarts=1, time_limit=0.5, epsilons=[1]
         )
     assert not found.public_bounds
-    assert all(row.promise.endswith(f"; {NOT_PRIVATE}.") for row in found.rows)
+    assert all(row.promise.endswith("; the bounds were read off the data and are not private.") for row in found.rows)
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 import equinoise
 from equinoise import BadInput, Mechanism, PromiseNotMet
-from equinoise.analysis.end_to_end import Output, measure, output_of, pure_loss
-from equinoise.analysis.replay import of_mechanism
+from equinoise.analysis.end_to_end import Output, end_to_end, measure, output_of, pure_loss
 from equinoise.game.condition import Condition
 from equinoise.privacy.loss import quantiles
 from equinoise.solvers.procedure import Procedure
@@ -57,7 +56,7 @@ def by_hand(values, **asked):
 )
 def test_it_is_what_solving_again_by_hand_gives(asked):
     full, expected = by_hand(PEOPLE, **ASKED, **asked)
-    found = of_mechanism(full)
+    found = end_to_end(full)
     assert found.cells.tolist() == sorted(expected)
     assert found.people.tolist() == full.histogram[found.cells].tolist()
     assert found.losses == pytest.approx([expected[cell] for cell in sorted(expected)], rel=1e-9, abs=1e-12)
@@ -92,7 +91,7 @@ def without_each(kind, **asked):
 )  # fmt: skip
 def test_with_any_kind_of_people_it_is_what_solving_again_by_hand_gives(kind, more):
     full, expected = without_each(kind, **people.asked(kind, **{"epsilon": 4, "bins": 15, "restarts": 1, **more}))
-    found = of_mechanism(full)
+    found = end_to_end(full)
     bags = sorted(expected)
     assert [bag[0][0] for bag in bags] == found.cells.tolist()
     assert found.people.tolist() == full.players.people.tolist()
@@ -108,7 +107,7 @@ def test_with_any_kind_of_people_it_is_what_solving_again_by_hand_gives(kind, mo
 )
 def test_a_neighbour_that_is_refused_counts_as_infinite(values):
     full, expected = by_hand(np.array(values), **ASKED, epsilon=3, scales=[10.0, 1000.0])
-    found = of_mechanism(full)
+    found = end_to_end(full)
     assert found.losses.tolist() == pytest.approx([expected[cell] for cell in found.cells.tolist()])
     assert math.isinf(found.worst)
     assert found.infinite == found.people[np.isinf(found.losses)].sum() > 0
@@ -120,7 +119,7 @@ def test_a_neighbour_that_cannot_be_protected_counts_as_infinite():
     values, asked = np.array([10.0, 30.0, 50.0, 70.0, 90.0]), {**ASKED, "scales": [100.0]}
     epsilon = 1.001 * equinoise.optimize(values, **asked, epsilon=5).worst_loss
     full, expected = by_hand(values, **asked, epsilon=epsilon)
-    found = of_mechanism(full)
+    found = end_to_end(full)
     assert found.losses.tolist() == pytest.approx([expected[cell] for cell in found.cells.tolist()])
     assert 1 <= found.infinite <= 5
 
@@ -196,7 +195,7 @@ def test_other_conditions_are_measured_as_they_are(asked, kind):
     condition = Condition(0.5, made.members.sizes, made.total_rows, made.delta, made.order)
     rows = people.laid_out(made).astype(float)
     expected = condition.divergences(rows, made.people @ rows, np.arange(len(rows)))
-    found = of_mechanism(made)
+    found = end_to_end(made)
     assert found.divergences == pytest.approx(expected, rel=1e-6, abs=1e-15)
     assert found.losses == pytest.approx(made.losses(), rel=1e-9)
     assert found.above == 0
@@ -227,33 +226,33 @@ def with_settings(made, solver=None, **changed):
 )
 def test_what_cannot_be_run_again_is_refused(made, changed, match):
     with pytest.raises(BadInput, match=match):
-        of_mechanism(with_settings(made, **changed))
+        end_to_end(with_settings(made, **changed))
 
 
 def test_bounds_read_off_the_data_are_refused():
     with pytest.warns(equinoise.NotPublicWarning):
         made = equinoise.optimize(PEOPLE, bins=25, epsilon=1, restarts=1)
     with pytest.raises(BadInput, match="public bounds"):
-        of_mechanism(made)
+        end_to_end(made)
 
 
 def test_a_profile_that_does_not_come_out_again_is_not_measured(made):
     with pytest.raises(PromiseNotMet, match="does not give the saved profile"):
-        of_mechanism(with_settings(made, utility="js"))
+        end_to_end(with_settings(made, utility="js"))
 
 
 def test_the_game_can_exceed_its_target_end_to_end(heights):
     """The case in the docs, with one start: the certificate holds, and yet."""
     made = equinoise.optimize(heights, bounds=(163, 226), epsilon=1, restarts=1)
     assert made.certificate().holds
-    found = of_mechanism(made)
+    found = end_to_end(made)
     assert found.worst == pytest.approx(1.92, abs=0.01)
     assert 0 < found.above < 100
 
 
 def test_progress_is_told(made):
     seen = []
-    of_mechanism(made, seen.append)
+    end_to_end(made, seen.append)
     many = len(np.unique(made.cells))
     assert len(seen) == many + 1
     assert seen[-1].note == f"Without a person of type {many} of {many}"
@@ -277,7 +276,7 @@ def test_the_command(run, folder):
     status, out, _ = run("audit", "pay.eq", "--data", "pay.csv", "--end-to-end", "--plot", "losses.svg", "--json")
     found = json.loads(out)
     measured = found["end_to_end"]
-    expected = of_mechanism(Mechanism.open("pay.eq"))
+    expected = end_to_end(Mechanism.open("pay.eq"))
     assert (status, found["passed"]) == (0, True)
     assert measured["worst"] == expected.worst
     assert measured["quantiles"] == expected.quantiles()

@@ -362,7 +362,7 @@ def test_bad_saved_files(run, folder, command):
     make(run)
     whole = (folder / "pay.eq").read_bytes()
     (folder / "half.eq").write_bytes(whole[: len(whole) // 2])
-    (folder / "newer.eq").write_bytes(whole.replace(b"equinoise 4", b"equinoise 9", 1))
+    (folder / "newer.eq").write_bytes(whole.replace(b"equinoise 5", b"equinoise 9", 1))
     (folder / "empty.eq").write_bytes(b"")
     with sqlite3.connect("other.eq") as database:
         database.execute("CREATE TABLE t (x)")

@@ -35,8 +35,8 @@ def test_a_person_is_all_of_their_rows(panel, made):
     cells = [axis.cell_of(v) for v in panel["lwage"].to_list()]
     assert made.histogram.tolist() == np.bincount(cells, minlength=axis.bins).tolist()
     assert made.output.sum() == pytest.approx(1)
-    assert "all rows of that one person removed" in made.promise
-    assert "545 people" in made.promise
+    assert "all rows of that one person removed" in str(made.promise)
+    assert "545 people" in str(made.promise)
 
 
 def test_losses_by_leaving_out_each_mans_rows(panel, made):
@@ -136,7 +136,7 @@ def test_the_middle_row_of_everyone(panel, verb, more):
     made = verb(panel, unit="nr", unit_rows="one", **PANEL, **more)
     middle = [sorted(made.grid.axis.cell_of(v) for v in years["lwage"])[3] for _, years in panel.group_by("nr")]
     assert made.histogram.tolist() == np.bincount(middle, minlength=101).tolist()
-    assert "only the middle one is used" in made.promise
+    assert "only the middle one is used" in str(made.promise)
 
 
 @pytest.mark.parametrize("how", ["all", "one"])

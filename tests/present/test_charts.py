@@ -9,6 +9,7 @@ import zlib
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equinoise
@@ -176,5 +177,19 @@ def test_losses_end_to_end_beside_the_target_and_crosses_where_they_are_infinite
     ]
     assert sum(point["infinite"] for point in values) == infinite
     assert len(values) == 2 * len(losses)
+    assert {point["rounded up"] for point in values if point["infinite"]} <= {"inf"}
     charts.plot_end_to_end(audited, tmp_path / "losses.svg")
     assert "NaN" not in (tmp_path / "losses.svg").read_text()
+
+
+def test_losses_end_to_end_of_two_columns_have_a_panel_each(tmp_path):
+    columns = pl.DataFrame({"a": PEOPLE[:60], "b": 100 - PEOPLE[:60]})
+    made = equinoise.optimize(
+        columns, column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=5, restarts=1
+    )
+    made.save(tmp_path / "two.eq")
+    figure = end_to_end_figure(audit(tmp_path / "two.eq", columns, end_to_end=True))
+    assert figure.title.endswith("for columns 'a' and 'b'")
+    assert len(figure.panels) == 2
+    assert [{row[0] for row in figure.rows}, len(figure.header)] == [{"a", "b"}, 6]
+    charts.write_picture(figure, tmp_path / "two.svg")

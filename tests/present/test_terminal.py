@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equinoise
+from equinoise.analysis.end_to_end import end_to_end
 from equinoise.data.grid import Axis
 from equinoise.present.terminal import bars
 from equinoise.present.terminal import progress_line as waiting
@@ -374,7 +375,7 @@ def test_solvers_tell_how_much_of_their_work_is_done():
     assert all(0 <= left <= 5 for left in limits)
     assert limits == sorted(limits, reverse=True)
     heard.clear()
-    equinoise.optimize(people, **settings(restarts=1)).end_to_end(heard.append)
+    end_to_end(equinoise.optimize(people, **settings(restarts=1)), heard.append)
     measured = [state.done for state in heard if "Without a person" in state.note]
     many = len(np.unique(np.floor((people + 161) / 422 * 21)))
     assert measured[0] == 0

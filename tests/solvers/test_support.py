@@ -78,7 +78,7 @@ def outcome(verb, frame, settings):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            found = verb(frame, epsilon=8.0, bins=13, **settings).tier
+            found = verb(frame, epsilon=8.0, bins=13, **settings).kind
         except equinoise.BadInput as error:
             found = str(error)
     return found, {warning.category for warning in seen}

@@ -7,14 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from equinoise.analysis.end_to_end import EndToEnd, Progress
+from equinoise.analysis import end_to_end as whole_procedure
+from equinoise.analysis.end_to_end import EndToEnd
 from equinoise.data import counting
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.ledger import Release
 from equinoise.privacy.certificate import Certificate
+from equinoise.solvers.solution import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,25 +72,30 @@ class Audit:
         return sum(release.draws for release in self.releases)
 
     def cells(self) -> list[dict[str, Any]]:
-        """For each occupied cell: its interval, its people, their average scale and their worst loss."""
+        """For each occupied cell: its interval, its people, their average scale and their worst losses.
+
+        ``end_to_end`` is None where nothing was measured.
+        """
         m, axes = self.mechanism, self.mechanism.grid.axes
-        each, scales, members = m.losses(), m.group_scales, m.members
-        found = []
+        losses, scales, members, players = m.losses(), m.group_scales, m.members, m.players
+        rows = []
         for cell in members.occupied.tolist():
             here = members.owners[members.cells == cell]
             people = members.people[here]
             low, high = m.grid.interval(cell)
-            found.append(
+            types = players.owners[players.cells == cell]
+            rows.append(
                 {
                     "cell": cell,
                     "from": low if len(axes) > 1 else low[0],
                     "to": high if len(axes) > 1 else high[0],
                     "people": int(people.sum()),
                     "average_scale": float(people @ scales[here, 0] / people.sum()) if scales.shape[1] == 1 else None,
-                    "worst_loss": float(each[here].max()),
+                    "worst_loss": float(losses[here].max()),
+                    "end_to_end": None if self.end_to_end is None else float(self.end_to_end.losses[types].max()),
                 }
             )
-        return found
+        return rows
 
     @cached_property
     def totals(self) -> list[dict[str, Any]]:
@@ -98,6 +106,10 @@ class Audit:
         each = zip(*(part.tolist() for part in m.groups()), scales, spent, allowed, strict=True)
         names = ("cell", "people", "scale", "spent", "allowed")
         return [dict(zip(names, group, strict=True)) for group in each]
+
+    def plot(self, path: str | Path, *, force: bool = False) -> None:
+        """Save a picture of the losses end to end as PNG, SVG or a page, to a file that only its owner can read."""
+        VIEWS["audit"](self, path, force=force)
 
     def to_json(self) -> dict[str, Any]:
         """The findings, as JSON shows them."""
@@ -119,12 +131,12 @@ class Audit:
             "same_kernel": self.same_kernel,
             "same_histogram": self.same_histogram,
             "end_to_end": None if self.end_to_end is None else self.end_to_end.to_json(),
-            "promise": m.promise if self.sound else None,
+            "promise": str(m.promise) if self.sound else None,
         }
 
 
 def audit(
-    file: Path,
+    file: str | Path,
     data: Any = None,
     *,
     end_to_end: bool = False,
@@ -132,7 +144,7 @@ def audit(
     engine_address: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
-    """Audit a saved mechanism; with ``data``, count it again by the saved settings and compare the histograms.
+    """A saved mechanism, checked again; with ``data``, count it again by the saved settings and compare the histograms.
 
     ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
     """
@@ -145,7 +157,11 @@ def audit(
         with engine_for(data, engine, engine_address) as reader:
             same = _same_people(mechanism, data, reader)
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, mechanism.weights_as_named, same)
-    return replace(found, end_to_end=mechanism.end_to_end(progress)) if end_to_end and found.passed else found
+    return (
+        replace(found, end_to_end=whole_procedure.end_to_end(mechanism, progress))
+        if end_to_end and found.passed
+        else found
+    )
 
 
 def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool:

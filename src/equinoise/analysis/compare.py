@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, R
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, count_data
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
@@ -66,10 +68,14 @@ class Comparison:
     @property
     def labels(self) -> dict[str, list[Row]]:
         """The rows of each method and, where several families of noise are compared, of each family."""
-        found: dict[str, list[Row]] = {}
+        labels: dict[str, list[Row]] = {}
         for row in sorted(self.rows, key=lambda row: self.methods.index(row.method)):
-            found.setdefault(row.label, []).append(row)
-        return found
+            labels.setdefault(row.label, []).append(row)
+        return labels
+
+    def plot(self, path: str | Path, *, force: bool = False) -> None:
+        """Save a picture, KL against epsilon, as PNG, SVG or a page, to a file that only its owner can read."""
+        VIEWS["comparison"](self, path, force=force)
 
     def to_json(self) -> dict[str, Any]:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
@@ -120,56 +126,68 @@ def compare(
     >>> [row.method for row in found.rows if row.epsilon == 1][:4]
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
     """
-    asked = check_epsilons(epsilons)
+    ordered = check_epsilons(epsilons)
     check_time_limit(time_limit)
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
     procedures = [
-        Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in asked
+        Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in ordered
     ]  # refused before anything is read
+    _check_one_row(unit, unit_rows)
+    players, counting = count_data(
+        data, column, bounds,
+        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
+        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address,
+        check_grid=partial(_check_grid, procedures),
+    )  # fmt: skip
+    public = bool(counting["public_bounds"])
+    solving = {"scales": scales, "seed": seed, "restarts": restarts, "time_limit": time_limit}
+    rows, left_out = _run(Methods(players, public), procedures, families, solving, genetic, progress)
+    settings = {
+        "bounds": _one_or_all({axis.name: [axis.low, axis.high] for axis in players.grid.axes}),
+        "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
+        "utility": utility, **solving, "scales": procedures[0].to_json()["scales"],
+    }  # fmt: skip
+    return Comparison(players, public, ordered, rows, left_out, settings)
+
+
+def _check_one_row(unit: str | None, unit_rows: str) -> None:
     if unit is not None and unit_rows == "all":
         raise BadInput(
             "What the game is compared with is for one row a person: keep one of each with --unit-rows one (in Python, "
             "unit_rows='one')."
         )
 
-    def check_grid(grid: Grid) -> None:
-        for procedure in procedures:
-            procedure.check_grid(grid)
 
-    players, counting = count_data(
-        data, column, bounds,
-        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_grid,
-    )  # fmt: skip
-    grid, public = players.grid, bool(counting["public_bounds"])
-    methods = Methods(players, public)
-    found: list[Row] = []
+def _check_grid(procedures: Sequence[Procedure], grid: Grid) -> None:
+    for procedure in procedures:
+        procedure.check_grid(grid)
+
+
+def _run(
+    methods: Methods, procedures: Sequence[Procedure], families: Sequence[str], solving: dict[str, Any], genetic: bool,
+    progress: Progress | None,
+) -> tuple[tuple[Row, ...], tuple[LeftOut, ...]]:  # fmt: skip
+    """Every method at the epsilon of every procedure; those that could not be run apart."""
+    players, grid = methods.players, methods.grid
+    rows: list[Row] = []
     left_out: list[LeftOut] = []
     kernels: dict[str, Kernel] = {}
-    for epsilon, procedure in zip(asked, procedures, strict=True):
-        relative = procedure.offered(grid)
+    for procedure in procedures:
+        scales = procedure.offered(grid)
         for family in families:
-            if family not in kernels or kernels[family].scales != relative:  # most sets serve every epsilon
-                kernels[family] = make_kernel(family, relative, grid.shape, grid.bins_of(players.cells))
-        games = [Game(players, kernels[family], epsilon, utility) for family in families]
-        chosen = {"scales": scales, "seed": seed, "keep_when_stopped": False}
-        steps = _steps(methods, games, progress, {**chosen, "restarts": restarts, "time_limit": time_limit}, genetic)
-        for name, step in steps:
+            if family not in kernels or kernels[family].scales != scales:  # most sets serve every epsilon
+                kernels[family] = make_kernel(family, scales, grid.shape, grid.bins_of(players.cells))
+        games = [Game(players, kernels[family], procedure.epsilon, procedure.utility) for family in families]
+        for name, step in _steps(methods, games, progress, {**solving, "keep_when_stopped": False}, genetic):
             if progress is not None:
-                progress(epsilon, name, None)
-            one = step()
-            if isinstance(one, Row):
-                found.append(one)
-            elif one not in left_out:  # a missing extra is missing at every epsilon
-                left_out.append(one)
-    settings = {
-        "bounds": _one_or_all({axis.name: [axis.low, axis.high] for axis in grid.axes}),
-        "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
-        "scales": procedures[0].to_json()["scales"], "utility": utility,
-        "restarts": restarts, "seed": seed, "time_limit": time_limit,
-    }  # fmt: skip
-    return Comparison(players, public, asked, tuple(found), tuple(left_out), settings)
+                progress(procedure.epsilon, name, None)
+            outcome = step()
+            if isinstance(outcome, Row):
+                rows.append(outcome)
+            elif outcome not in left_out:  # a missing extra is missing at every epsilon
+                left_out.append(outcome)
+    return tuple(rows), tuple(left_out)
 
 
 def _steps(

@@ -15,16 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.analysis.replay import gives, procedure_of
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
-from equinoise.errors import PromiseNotMet
+from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
 from equinoise.game.condition import Condition
+from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.privacy.certificate_rows import Rows
 from equinoise.privacy.loss import PURE, quantiles
 from equinoise.solvers.procedure import Procedure
-from equinoise.solvers.solution import Round, Solution
+from equinoise.solvers.solution import Progress, Solution, tell
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,6 @@ class Output:
 
 Outcome = Callable[[Players], Output | None]
 """A deterministic procedure: an output, or None where it refuses."""
-
-Progress = Callable[[Round], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +126,40 @@ class EndToEnd:
         }
 
 
+def end_to_end(mechanism: Mechanism, progress: Progress | None = None) -> EndToEnd:
+    """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
+
+    It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
+    time limit decided, a machine on which the procedure gives another profile than the saved one.
+    """
+    if isinstance(mechanism, PrivateTable):
+        return _of_private_table(mechanism)
+    procedure, players = procedure_of(mechanism), mechanism.players
+    tell(progress, "Solving again with everyone")
+    solution = solved(procedure, players)
+    if solution is None or not gives(solution, mechanism):
+        raise PromiseNotMet(
+            "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
+            "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
+            "step short."
+        )
+    condition = Condition(mechanism.epsilon, players.sizes, players.total_rows, mechanism.delta, mechanism.order)
+    return measure(outcome_of(procedure), players, condition, full=output_of(solution), progress=progress)
+
+
+def _of_private_table(mechanism: PrivateTable) -> EndToEnd:
+    """Everyone's loss under differential privacy, which is worked out again without each person anyway."""
+    if mechanism.losses_by_theorem:
+        raise BadInput(
+            "There are too many cells to work out again without a person of each. By the theorem that the "
+            f"certificate checks, nobody's loss is above {at_most(mechanism.epsilon)}."
+        )
+    condition = Condition(mechanism.epsilon, np.ones(1, dtype=np.int64), max(mechanism.total_people, 2))
+    alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
+    losses = np.full(1, np.inf) if alone else mechanism.losses()
+    return EndToEnd(condition, *mechanism.groups(), losses, losses)
+
+
 def measure(
     outcome: Outcome,
     players: Players,
@@ -202,9 +237,3 @@ def output_of(solution: Solution) -> Output:
     owners, times = made.members.owners.tolist(), made.times.tolist()
     sums = Rows(made.people.tolist(), owners, times, list(made.factors)).sums()
     return Output(tuple(sums.tolist()), made.total_rows * made.weight_total)
-
-
-def tell(progress: Progress | None, note: str, done: float | None = None) -> None:
-    """Say what is under way, and how much of it is done."""
-    if progress is not None:
-        progress(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note, done))

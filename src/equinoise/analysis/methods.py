@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -15,26 +15,20 @@ from equinoise.analysis import opendp_histogram as peers
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, PromiseNotMet
-from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import products
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.mechanisms.profile_weights import AT_ONCE
 from equinoise.privacy.loss import losses
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, Neighbours, Promise
 from equinoise.solvers.solution import Solution
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import distances
 
-_GAME = (
-    "one draw: the loss of each person in this dataset is at most {}, everyone else's noise held fixed "
-    "(per-instance; not differential privacy)"
-)
-_LOCAL = (
-    "every value: each person's own noisy value is {}-DP between any two values within the bounds, so all of them "
-    "may be released (a floating-point figure, not certified)"
-)
-_DRAW = "one draw: {}-DP for every dataset within the bounds, one person added or removed"
+_GAME = Promise(neighbours=Neighbours.PERSON_REMOVED, epsilon=0)
+_LOCAL = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=0, draws=None)
+_DRAW = Promise(neighbours=Neighbours.PERSON_ADDED_OR_REMOVED, epsilon=0)
 
 PROMISES = {
     "best-response": _GAME,
@@ -46,12 +40,9 @@ PROMISES = {
     "additive-smoothing": _DRAW,
     "bounded-smoothing": _DRAW,
     "monotone-weights": _DRAW,
-    "dp-histogram": "any number of draws: the noisy counts are {}-DP for every dataset within the bounds, one person "
-    "added or removed (people protected: by this theorem, not measured)",
+    "dp-histogram": replace(_DRAW, draws=None),
 }
-"""What each method promises at some epsilon, in the order in which methods are shown."""
-
-NOT_PRIVATE = "the bounds were read off the data and are not private"
+"""What each method promises, of whatever epsilon, in the order in which methods are shown."""
 
 LOCAL_ROWS = {
     "laplace": baselines.laplace_rows,
@@ -186,9 +177,8 @@ class Methods:
             return LeftOut("monotone-weights", None, reason)
         began = time.perf_counter()
         try:
-            made = PrivateTable.make(
-                self.players.histogram, epsilon=epsilon
-            )  # refuses unless the exact certificate holds
+            # refuses unless the exact certificate holds
+            made = PrivateTable.make(self.players.histogram, epsilon=epsilon)
         except BadInput as error:
             return LeftOut("monotone-weights", epsilon, str(error))
         seconds = time.perf_counter() - began
@@ -225,8 +215,8 @@ class Methods:
         if promised is None or not math.isfinite(promised):
             promised, said = None, f"nothing: {nothing}"
         else:
-            said = PROMISES[method].format(at_most(promised))
-        said += "" if self.public_bounds else f"; {NOT_PRIVATE}"
+            said = replace(PROMISES[method], epsilon=promised).in_short()
+        said += "" if self.public_bounds else f"; {BOUNDS_NOT_PUBLIC[0].lower()}{BOUNDS_NOT_PUBLIC[1:-1]}"
         return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
 
     def _distances(self, q: Floats) -> dict[str, Any]:

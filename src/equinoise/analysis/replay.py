@@ -1,4 +1,4 @@
-"""A saved mechanism's procedure, run again: does it give the saved profile, and what does it give without a person?"""
+"""A saved mechanism's procedure, to be run again: which it is, whether it can be, and whether it ends as it did."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from equinoise.analysis.end_to_end import EndToEnd, Progress, measure, outcome_of, output_of, solved, tell
-from equinoise.errors import BadInput, PromiseNotMet
-from equinoise.game.condition import Condition
+from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
@@ -19,26 +17,6 @@ from equinoise.solvers.solution import Round, Solution
 
 NAMES = tuple(field.name for field in fields(Procedure))
 """The settings that a procedure has."""
-
-
-def of_mechanism(mechanism: PerInstance, progress: Progress | None = None) -> EndToEnd:
-    """The loss of the whole procedure that a mechanism was made by, for the people it was made from.
-
-    It refuses what no figure would be true of: bounds or a start that may have come from the data, a profile that a
-    time limit decided, a machine on which the procedure gives another profile than the saved one.
-    """
-    procedure = procedure_of(mechanism)
-    players = mechanism.players
-    tell(progress, "Solving again with everyone")
-    again = solved(procedure, players)
-    if again is None or not gives(again, mechanism):
-        raise PromiseNotMet(
-            "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
-            "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
-            "step short."
-        )
-    condition = Condition(mechanism.epsilon, players.sizes, players.total_rows, mechanism.delta, mechanism.order)
-    return measure(outcome_of(procedure), players, condition, full=output_of(again), progress=progress)
 
 
 def procedure_of(mechanism: Mechanism) -> Procedure:

@@ -7,12 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from equinoise.analysis.end_to_end import tell
 from equinoise.atomic_write import check_writable
 from equinoise.errors import BadInput
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.report import check_report, write_report
-from equinoise.solvers.solution import Round
+from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.optimize import optimize
 
 COLUMN = "wage"

@@ -46,7 +46,7 @@ def make_and_save(
 ) -> None:  # fmt: skip
     """Make a mechanism by a function and its settings, save it, and show what was reached."""
     from equinoise.atomic_write import check_writable, read_numbers
-    from equinoise.mechanisms.load import released_from
+    from equinoise.mechanisms.base import released_from
     from equinoise.mechanisms.saved_file import free
     from equinoise.present import terminal
 

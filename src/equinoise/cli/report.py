@@ -35,11 +35,11 @@ def report(file: Path, out: Path, figure: str | None, public: bool, force: bool,
       equinoise report pay.eq --public --out public.html
       equinoise report pay.eq --figure losses --out losses.svg
     """
-    from equinoise.analysis.end_to_end import tell
     from equinoise.atomic_write import check_writable
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
     from equinoise.present.report import check_report, write_figure, write_report
+    from equinoise.solvers.solution import tell
 
     check_report(out, figure, public=public)
     check_writable(out, file, force=force)

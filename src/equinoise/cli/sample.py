@@ -60,7 +60,7 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
                 "spent": spent,
                 "allowed": mechanism.draws,
                 "declared_cost": mechanism.promised_cost(spent),
-                "promise": mechanism.public_promise,
+                "promise": str(mechanism.promise.public()),
                 "note": terminal.RELEASED,
             }
         )

@@ -45,7 +45,7 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
     if plot is not None:
         charts.plot_costs(mechanism, costs, plot, force=force)
     if as_json:
-        shown = {"costs": costs, "allowed": mechanism.draws, "promise": mechanism.promise}
+        shown = {"costs": costs, "allowed": mechanism.draws, "promise": str(mechanism.promise)}
         terminal.print_json({**shown, "plot": None if plot is None else str(plot)})
     else:
         terminal.show_costs(mechanism, costs, plot)
@@ -120,6 +120,6 @@ def show(file: Path, as_json: bool) -> None:
     with terminal.working("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if as_json:
-        terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": mechanism.promise})
+        terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": str(mechanism.promise)})
     else:
         terminal.show_mechanism(mechanism)

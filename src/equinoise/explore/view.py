@@ -27,7 +27,7 @@ def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, An
     """What is promised, and what was reached in numbers."""
     return {
         "command": command(counted, asked),
-        "promise": mechanism.promise,
+        "promise": str(mechanism.promise),
         "facts": facts(mechanism),
     }
 
@@ -90,7 +90,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         found.append((f"KL of {visible(name)!r} alone", f"{own['kl']:.4g}", laplace))
     every = "draw" if mechanism.draws == 1 else "draws"
     cost = at_most(mechanism.cost(mechanism.draws))
-    found.append((f"cost of {mechanism.draws:,} {every}", cost, mechanism.qualifier))
+    found.append((f"cost of {mechanism.draws:,} {every}", cost, mechanism.promise.qualifier))
     return found
 
 

@@ -6,21 +6,24 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from equinoise.data.grid import Floats, Ints
+from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
-from equinoise.mechanisms import saved_file as storage
+from equinoise.mechanisms import saved_file
 from equinoise.mechanisms.draws import MOST_DRAWS, RandomBytes
 from equinoise.mechanisms.ledger import Ledger
 from equinoise.mechanisms.quantities import Quantities
-from equinoise.privacy import promise
+from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
+from equinoise.privacy.promise import Promise
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -35,11 +38,16 @@ class Mechanism(Quantities):
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
 
-    def _shown_mechanism(self) -> Mechanism:
-        return self
+    kinds: ClassVar[dict[str, type[Mechanism]]] = {}
+    """Every kind of mechanism by what it promises; a subclass is one as soon as it is defined."""
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        super().__init_subclass__(**more)
+        if "kind" in vars(cls):
+            Mechanism.kinds[cls.kind] = cls
 
     def __post_init__(self) -> None:
-        digest = storage.pack_digest(self._document(), self._blob())
+        digest = saved_file.pack_digest(self._document(), self._blob())
         if self.ledger is None:
             object.__setattr__(self, "ledger", Ledger(self.draws, digest))
         elif self.ledger.digest != digest:
@@ -48,16 +56,38 @@ class Mechanism(Quantities):
     @staticmethod
     def open(path: str | Path) -> Mechanism:
         """A saved mechanism; it is certified again, and draws are charged to the file."""
-        from equinoise.mechanisms.load import open_saved
-
-        return open_saved(Path(path))
+        mechanism = Mechanism.read(path)
+        certificate = mechanism.certificate()
+        if not certificate.holds:
+            failure = f"its certificate does not hold ({certificate.failure})"
+        elif not mechanism.within_budget:
+            failure = "its draws together cost more than its budget"
+        else:
+            return mechanism
+        raise BadInput(f"The file {str(path)!r} has been tampered with: {failure}. Nothing can be released from it.")
 
     @staticmethod
     def read(path: str | Path) -> Mechanism:
         """A saved mechanism as it stands, for an audit: its certificate may not hold."""
-        from equinoise.mechanisms.load import read_saved
+        saved = saved_file.read(Path(path))
+        document = saved.document
+        shared = {
+            "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
+            "epsilon": document.epsilon,
+            "draws": document.draws,
+            "delta": document.delta,
+            "order": document.order,
+            "budget": None if document.budget is None else Budget(**document.budget.model_dump()),
+            "solver": document.solver.model_dump(),
+            "settings": document.settings.model_dump(exclude_unset=True),
+            "ledger": Ledger(document.draws, saved.digest, saved.place),
+        }
+        return Mechanism.kinds[document.kind].from_document(document, saved.weights, shared)
 
-        return read_saved(Path(path))
+    @classmethod
+    @abstractmethod
+    def from_document(cls, document: Any, weights: Ints, shared: dict[str, Any]) -> Self:
+        """A mechanism of this kind from its saved document and weights, and what all kinds ``share``."""
 
     def save(self, path: str | Path, *, force: bool = False) -> None:
         """Save to a new file that only its owner can read; later draws are charged there.
@@ -67,7 +97,7 @@ class Mechanism(Quantities):
         """
         self._require_certificate()
         self.ledger.save(
-            lambda releases: storage.write(Path(path), self._document(), self._blob(), releases, force=force)
+            lambda releases: saved_file.write(Path(path), self._document(), self._blob(), releases, force=force)
         )
 
     def __copy__(self) -> Mechanism:
@@ -89,9 +119,7 @@ class Mechanism(Quantities):
 
     def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
         """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
-        from equinoise.present.report import write_report
-
-        write_report(self, path, public=public, force=force)
+        VIEWS["report"](self, path, public=public, force=force)
 
     def _require_certificate(self) -> None:
         """Refuse to go on unless everything that is promised was checked."""
@@ -103,7 +131,7 @@ class Mechanism(Quantities):
             raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
-        shared = {"tier": self.tier, "axes": [axis.to_json() for axis in self.grid.axes], **self._asked()}
+        shared = {"kind": self.kind, "axes": [axis.to_json() for axis in self.grid.axes], **self._conditions()}
         told = {"settings": self.settings, "solver": self.solver}
         return json.dumps({**shared, **told, **self._own()}, sort_keys=True, allow_nan=False)
 
@@ -147,38 +175,48 @@ class Mechanism(Quantities):
     def _certificate(self) -> Certificate:
         """Worked out once."""
 
+    @cached_property
+    def promise(self) -> Promise:
+        """What is promised: a value, whose ``str`` is the standard sentence and what must be said with it."""
+        budget, settings = self.budget, self.settings
+        return Promise(
+            neighbours=self.neighbours,
+            epsilon=self.epsilon if budget is None else budget.epsilon,
+            delta=self.delta if budget is None else budget.delta,
+            order=self.order,
+            draws=self.draws,
+            composed=None if budget is None else self.composed,
+            epsilon_per_draw=None if budget is None else self.epsilon,
+            people=self.total_people,
+            total_rows=self.total_rows,
+            unit=settings.get("unit"),
+            unit_rows=settings.get("unit_rows", "all"),
+            public_bounds=bool(settings.get("public_bounds")),
+            own_base=self.base is not None,
+        )
+
     def declared(self, draws: int, *, public: bool = False) -> str:
-        """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
-        return promise.declared(self, draws, public=public)
-
-    @property
-    def promise(self) -> str:
-        """What is promised, in one standard sentence and what must be said with it."""
-        return promise.promise(self, public=False)
-
-    @property
-    def public_promise(self) -> str:
-        """What is promised, with nothing in it that was worked out from the data: for whoever may not see the data."""
-        return promise.promise(self, public=True)
+        """What so many draws cost together, in words; ``public``, what is promised of them."""
+        return self.promise.cost(draws, self.promised_cost(draws) if public else self.cost(draws))
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {
-            "tier": self.tier,
+            "kind": self.kind,
             "people": self.total_people,
             "rows": self.total_rows,
             "cells": self.grid.cells,
             "protected": self.protected,
-            **self._asked(),
+            **self._conditions(),
             "worst_loss": self.worst_loss,
             "metrics": self.metrics(),
             "baseline": self.baseline(),
             "certificate": self.certificate().to_json(),
             "solver": self.solver,
-            "promise": self.promise,
+            "promise": str(self.promise),
         }
 
-    def _asked(self) -> dict[str, Any]:
+    def _conditions(self) -> dict[str, Any]:
         """What was asked for, as JSON shows it."""
         budget = None if self.budget is None else vars(self.budget)
         return {
@@ -188,14 +226,21 @@ class Mechanism(Quantities):
     def to_json(self) -> dict[str, Any]:
         """The whole mechanism, enough to compute q and every loss again."""
         return {
-            "tier": self.tier,
+            "kind": self.kind,
             "grid": {"axes": [axis.to_json() for axis in self.grid.axes]},
-            **self._asked(),
-            **self._shown(),
+            **self._conditions(),
+            **self._parts(),
             "settings": self.settings,
             "solver": self.solver,
         }
 
     @abstractmethod
-    def _shown(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Any]:
         """The part of that which other mechanisms do not have."""
+
+
+def released_from(path: Path) -> int:
+    """How many draws were released from what is saved there; 0 if nothing is, or something else."""
+    with suppress(BadInput):
+        return Mechanism.read(path).ledger.spent
+    return 0

@@ -117,7 +117,7 @@ class PerInstanceDocument(Document):
     each; ``scales`` one scale per column for every choice.
     """
 
-    tier: Literal["per-instance"]
+    kind: Literal["per-instance"]
     noise: Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
     scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
     bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
@@ -190,7 +190,7 @@ class PrivateTableDocument(Document):
     """All of a differentially private mechanism."""
 
     axes: list[AxisDocument] = Field(min_length=1, max_length=1)
-    tier: Literal["differential-privacy"]
+    kind: Literal["differential-privacy"]
     counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
     rule: RuleDocument
     weights: list[Annotated[int, Field(ge=1)]]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
-from equinoise.data.grid import Floats
+from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel
@@ -17,11 +17,9 @@ from equinoise.mechanisms.draws import check_draws
 from equinoise.mechanisms.profile_weights import ProfileWeights
 from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Accountant, Budget
+from equinoise.privacy.promise import PER_INSTANCE, Neighbours
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.solution import Solution
-
-if TYPE_CHECKING:
-    from equinoise.analysis.end_to_end import EndToEnd, Progress
 
 MOST_LAID_OUT = 2**26
 """Weights that are ever laid out: half a gigabyte, and some copies of it."""
@@ -31,9 +29,9 @@ MOST_LAID_OUT = 2**26
 class PerInstance(ProfileWeights):
     """A profile of the game with the rows of integers that everyone draws from."""
 
-    tier = "per-instance"
+    kind = PER_INSTANCE
+    neighbours = Neighbours.PERSON_REMOVED
     composed = "each person's own loss distribution composed, in floating point, losses rounded upwards"
-    differentially_private = False
     costs_differ = True
 
     def __post_init__(self) -> None:
@@ -80,6 +78,22 @@ class PerInstance(ProfileWeights):
             settings=settings or {"public_bounds": False},
             solver=solution.summary(),
             **{"draws": 1, **asked},
+        )
+
+    @classmethod
+    def from_document(cls, document: Any, weights: Ints, shared: dict[str, Any]) -> Self:
+        """What a saved document (a ``PerInstanceDocument``) and its weights tell."""
+        entries = np.array([entry for bag in document.bags for entry in bag], dtype=np.int64).reshape(-1, 2)
+        return cls(
+            noise=document.noise,
+            scales=tuple(tuple(choice) for choice in document.scales),
+            scale_indices=np.array(document.scale_indices, dtype=np.int64),
+            people=np.array(document.people, dtype=np.int64),
+            begins=np.cumsum([0, *map(len, document.bags)]),
+            cells=entries[:, 0],
+            times=entries[:, 1],
+            factors=tuple(np.split(weights, np.cumsum([axis.bins for axis in document.axes])[:-1], axis=1)),
+            **shared,
         )
 
     def _own(self) -> dict[str, Any]:
@@ -172,13 +186,7 @@ class PerInstance(ProfileWeights):
         solution = best_response(game, restarts=restarts, seed=int(self.solver.get("seed", 0)))
         return solution.kl if solution.protected == game.people else None
 
-    def end_to_end(self, progress: Progress | None = None) -> EndToEnd:
-        """Everyone's loss with the noise worked out again without them; refused where no figure would be true."""
-        from equinoise.analysis.replay import of_mechanism
-
-        return of_mechanism(self, progress)
-
-    def _shown(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Any]:
         groups = zip(self.bags, self.scale_indices.tolist(), self.people.tolist(), strict=True)
         return {
             "noise": self.noise,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,18 +13,15 @@ from equinoise.data.grid import Floats, Histogram, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
-from equinoise.game.condition import Condition
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import RandomBytes, check_draws, draw_weighted
 from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.monotone_certificate import certify_bounded_range, certify_monotone
+from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.statistics.baselines import cells_within
 from equinoise.synthesis.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
-
-if TYPE_CHECKING:
-    from equinoise.analysis.end_to_end import EndToEnd, Progress
 
 MOST_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
@@ -37,9 +34,9 @@ class PrivateTable(Mechanism):
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
     """
 
-    tier = "differential-privacy"
+    kind = DIFFERENTIAL_PRIVACY
+    neighbours = Neighbours.PERSON_ADDED_OR_REMOVED
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
-    differentially_private = True
     weights_source = "public rule"
 
     counts: Ints
@@ -93,6 +90,18 @@ class PrivateTable(Mechanism):
         )
         made._require_certificate()
         return made
+
+    @classmethod
+    def from_document(cls, document: Any, weights: Ints, shared: dict[str, Any]) -> Self:
+        """What a saved document (a ``PrivateTableDocument``) tells; its weights are in it."""
+        rule = document.rule
+        return cls(
+            counts=np.array(document.counts, dtype=np.int64),
+            rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
+            weights=tuple(document.weights),
+            base=None if document.base is None else tuple(document.base),
+            **shared,
+        )
 
     def _own(self) -> dict[str, Any]:
         return {
@@ -221,21 +230,7 @@ class PrivateTable(Mechanism):
             return None
         return float(made.metrics()["kl"])
 
-    def end_to_end(self, progress: Progress | None = None) -> EndToEnd:
-        """Everyone's loss, which is worked out again without each person anyway."""
-        from equinoise.analysis.end_to_end import EndToEnd
-
-        if self.losses_by_theorem:
-            raise BadInput(
-                "There are too many cells to work out again without a person of each. By the theorem that the "
-                f"certificate checks, nobody's loss is above {at_most(self.epsilon)}."
-            )
-        condition = Condition(self.epsilon, np.ones(1, dtype=np.int64), max(self.total_people, 2))
-        alone = self.total_people == 1  # without them there is nobody, and nothing is released
-        each = np.full(1, np.inf) if alone else self.losses()
-        return EndToEnd(condition, *self.groups(), each, each)
-
-    def _shown(self) -> dict[str, Any]:
+    def _parts(self) -> dict[str, Any]:
         return {"first_cell": self._first, **self._own()}
 
 

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
+from equinoise.display import NotebookDisplay
 from equinoise.errors import check, is_number, is_whole
-from equinoise.formatting import at_most
 from equinoise.game.game import Game
 from equinoise.game.kernel import AxisScales
 from equinoise.mechanisms.draws import MOST_DRAWS
-from equinoise.present.notebook import Shown
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.loss import QUANTILES, quantiles
+from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import distances, metrics
-
-if TYPE_CHECKING:
-    from equinoise.analysis.end_to_end import EndToEnd, Progress
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
@@ -45,7 +42,7 @@ def check_costs(draws: Any, delta: Any) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Quantities(Shown):
+class Quantities(NotebookDisplay, ABC):
     """The questions that every mechanism answers, whichever its promise.
 
     ``epsilon`` is of one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
@@ -55,14 +52,14 @@ class Quantities(Shown):
     privacy, these are empty, and ``base`` may be given.
     """
 
-    tier: ClassVar[str]
+    kind: ClassVar[str]
     """What is promised: ``per-instance`` or ``differential-privacy``."""
 
     composed: ClassVar[str]
     """How the cost of many draws is worked out, where it is not by adding up."""
 
-    differentially_private: ClassVar[bool]
-    """Whether the promise is differential privacy: of every dataset, and not only of this one."""
+    neighbours: ClassVar[Neighbours]
+    """Which two datasets are compared."""
 
     costs_differ: ClassVar[bool] = False
     """Whether many draws cost some people less than others."""
@@ -105,6 +102,11 @@ class Quantities(Shown):
     @abstractmethod
     def _losses(self) -> Floats:
         """Worked out once."""
+
+    @property
+    def differentially_private(self) -> bool:
+        """Whether the promise is differential privacy: of every dataset, and not only of this one."""
+        return self.kind == DIFFERENTIAL_PRIVACY
 
     @property
     @abstractmethod
@@ -150,10 +152,6 @@ class Quantities(Shown):
     @abstractmethod
     def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
         """KL from the original with all worked out again at another epsilon; None where that protects not everyone."""
-
-    @abstractmethod
-    def end_to_end(self, progress: Progress | None = None) -> EndToEnd:
-        """Everyone's loss with all worked out again without them, if that can be measured."""
 
     @cached_property
     def players(self) -> Players:
@@ -208,14 +206,6 @@ class Quantities(Shown):
             return np.zeros((self.members.types, 0))
         ranges = np.array([axis.range for axis in self.grid.axes])
         return np.asarray(np.array(self.scales)[self.scale_indices] * ranges)
-
-    @property
-    def qualifier(self) -> str:
-        """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
-        if self.order is not None:
-            return f"Renyi divergence of order {self.order:g}"
-        delta = self.delta if self.budget is None else self.budget.delta
-        return f"delta = {at_most(delta)}" if delta > 0 else ""
 
     @property
     def worst_loss(self) -> float:

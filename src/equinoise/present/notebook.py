@@ -1,54 +1,103 @@
-"""How mechanisms and solutions show themselves in notebooks: a short table, and pictures on request."""
+"""What notebooks show of mechanisms and solutions: a short table, and pictures on request.
+
+Importing this module adds the views to :data:`equinoise.display.VIEWS`. No colours: the notebook has its own.
+"""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from typing import Any
 
+from equinoise.analysis.audit import Audit
+from equinoise.analysis.compare import Comparison
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput
+from equinoise.formatting import at_most
+from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.present.facts import facts
+from equinoise.solvers.solution import Solution
 
-if TYPE_CHECKING:
-    from equinoise.mechanisms.base import Mechanism
+SECRET = "Everything here is worked out from the raw data and is as secret as the data."
 
 
-class Shown(ABC):
-    """What can be looked at. Pictures are Altair charts; each is worked out from the data and as secret as the data."""
+def html_of(view: Mechanism | Solution) -> str:
+    """A table as HTML: the promise if it holds, what was reached, and that it is private."""
+    if isinstance(view, Mechanism):
+        holds = view.certificate().holds and view.within_budget
+        verdict = "The certificate holds." if holds else "The certificate does not hold: nothing is promised."
+        return _page(line_of(view), verdict, facts(view), str(view.promise) if holds else "")
+    mechanism = mechanism_of(view)
+    verdict = "Everyone is protected." if view.protected == mechanism.total_people else "Not everyone is protected."
+    rows = [
+        *facts(mechanism)[:-1],  # there are no draws yet
+        ("equilibrium", "yes, checked" if view.equilibrium else "no"),
+        ("rounds", f"{view.rounds:,} in {view.seconds:.2g} s"),
+    ]
+    return _page(line_of(view), verdict, rows, "")
 
-    @abstractmethod
-    def _shown_mechanism(self) -> Mechanism:
-        """What the pictures are of."""
 
-    def _repr_html_(self) -> str:
-        from equinoise.present.figures.summary import summary_html
+def line_of(view: Mechanism | Solution) -> str:
+    """One line; the object itself is far too long to read."""
+    if isinstance(view, Mechanism):
+        return f"{view.kind} mechanism for {view.grid.name} at epsilon {at_most(view.epsilon)}"
+    grid, epsilon = view.game.players.grid, view.game.epsilon
+    return f"{view.name} solution of a game for {grid.name} at epsilon {at_most(epsilon)}"
 
-        return summary_html(self)  # type: ignore[arg-type]
 
-    def __repr__(self) -> str:
-        """One line, where there is no HTML: all of it would be a page of numbers."""
-        from equinoise.present.figures.summary import in_short
+def mechanism_of(view: Mechanism | Solution) -> Mechanism:
+    """A mechanism itself, or a solution as a mechanism for one draw that may not hold: only to be looked at."""
+    return view if isinstance(view, Mechanism) else PerInstance.unchecked(view)
 
-        return f"<{in_short(self)}>"  # type: ignore[arg-type]
 
-    def plot_distribution(self) -> Any:
-        """Original and released distribution, with the Laplace mechanism's."""
-        return self._plot("distribution")
+def plot(view: Mechanism | Solution, name: str) -> Any:
+    """The figure of that name as an Altair chart."""
+    from equinoise.present.figures import make_figure
 
-    def plot_noise(self) -> Any:
-        """Average noise of the people in each bin."""
-        return self._plot("noise")
+    return make_figure(name, mechanism_of(view)).chart
 
-    def plot_losses(self) -> Any:
-        """The worst and the average loss of one draw of the people in each bin."""
-        return self._plot("losses")
 
-    def plot_cost(self) -> Any:
-        """What draws cost together, as there are more of them."""
-        return self._plot("cost")
+def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool) -> None:
+    """Write one page about a mechanism."""
+    from equinoise.present.report import write_report
 
-    def _plot(self, name: str) -> Any:
-        from equinoise.present.figures import make_figure
+    write_report(mechanism, path, public=public, force=force)
 
-        made = make_figure(name, self._shown_mechanism())
-        if isinstance(made, str):
-            raise BadInput(made)
-        return made.chart
+
+def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], promise: str) -> str:
+    table = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
+    sentence = f"<p>{escape(promise)}</p>" if promise else ""
+    return (
+        f"<div><p><strong>{escape(title[0].upper() + title[1:])}.</strong> {verdict}</p><table>{table}</table>"
+        f"{sentence}<p><em>{SECRET}</em></p></div>"
+    )
+
+
+def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool) -> None:
+    """Save the picture of a comparison."""
+    from equinoise.present import charts
+
+    charts.plot_comparison(comparison, path, force=force)
+
+
+def plot_audit(audit: Audit, path: str | Path, *, force: bool) -> None:
+    """Save the picture of the losses that an audit measured end to end."""
+    from equinoise.present import charts
+
+    if audit.end_to_end is None:
+        raise BadInput("There are no losses end to end to draw: ask the audit for them with end_to_end=True.")
+    charts.plot_end_to_end(audit, path, force=force)
+
+
+VIEWS.update(
+    {
+        "comparison": plot_comparison,
+        "audit": plot_audit,
+        "html": html_of,
+        "line": line_of,
+        "plot": plot,
+        "report": report,
+    }
+)

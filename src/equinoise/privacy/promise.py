@@ -1,88 +1,184 @@
-"""What a mechanism promises, in words: the standard sentence, what draws cost, and what must be said with it."""
+"""What is promised, as a value, and every sentence about it.
+
+A :class:`Promise` says between which neighbours, by which measure, with which epsilon, delta or order, of how many
+draws and for whom. Its sentences are rendered here and nowhere else, so that none says more than the value does.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from enum import Enum
 
 from equinoise.formatting import at_most
 
-if TYPE_CHECKING:
-    from equinoise.mechanisms.base import Mechanism
+PER_INSTANCE, DIFFERENTIAL_PRIVACY = KINDS = ("per-instance", "differential-privacy")
+"""The two kinds of promises: of ``optimize``, and of ``synthesize``."""
 
-NOT_PRIVATE = "The bounds were read off the data and are not private."
+BOUNDS_NOT_PUBLIC = "The bounds were read off the data and are not private."
+
+SECRET_SIZE = "the number of people is itself not public"
 
 NOT_DIFFERENTIAL_PRIVACY = (
     "This is not differential privacy: without that person the game would have chosen other noise, and people who are "
     "not in the data are promised nothing."
 )
 
-SECRET_SIZE = "the number of people is itself not public"
+
+class Neighbours(Enum):
+    """Which two datasets are compared."""
+
+    PERSON_REMOVED = "this dataset, and the same without one person"
+    PERSON_ADDED_OR_REMOVED = "any dataset within the bounds, and the same with one person more or less"
+    VALUE_CHANGED = "any two values of one person within the bounds"
+
+
+class Measure(Enum):
+    """What of the two distributions of a draw is bounded."""
+
+    PURE = "the privacy loss"
+    APPROXIMATE = "the privacy loss, but for a probability of delta"
+    RENYI = "the Renyi divergence of an order"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Promise:
+    """What is promised of the draws of a mechanism; ``str`` of it is the standard sentence.
+
+    ``epsilon`` (with ``delta``, or as the Renyi divergence of an ``order``) is what was asked for: of one draw, or
+    where draws are ``composed`` (by the way it names) of all ``draws`` together; ``epsilon_per_draw`` is then what one
+    of them may cost. ``draws`` of None are any number. ``people`` and ``total_rows`` say for whom; they are secret, and
+    None where that is not to be told. ``unit`` names the column that tells whose a row is, if one does, and
+    ``unit_rows`` which of a person's rows count.
+    """
+
+    neighbours: Neighbours
+    epsilon: float
+    delta: float = 0.0
+    order: float | None = None
+    draws: int | None = 1
+    composed: str | None = None
+    epsilon_per_draw: float | None = None
+    people: int | None = None
+    total_rows: int | None = None
+    unit: str | None = None
+    unit_rows: str = "all"
+    public_bounds: bool = True
+    own_base: bool = False
+
+    @property
+    def kind(self) -> str:
+        """``per-instance``, or ``differential-privacy``, which holds for every dataset."""
+        return PER_INSTANCE if self.neighbours is Neighbours.PERSON_REMOVED else DIFFERENTIAL_PRIVACY
+
+    @property
+    def measure(self) -> Measure:
+        """What is bounded."""
+        if self.order is not None:
+            return Measure.RENYI
+        return Measure.APPROXIMATE if self.delta > 0 else Measure.PURE
+
+    def public(self) -> Promise:
+        """The promise with nothing in it that was worked out from the data, for whoever may not see the data.
+
+        In the game, what one of several composed draws may cost was worked out from the data.
+        """
+        secret = self.composed is not None and self.kind == PER_INSTANCE
+        one = None if secret else self.epsilon_per_draw
+        return replace(self, people=None, total_rows=None, epsilon_per_draw=one)
+
+    @property
+    def qualifier(self) -> str:
+        """What belongs beside every figure of what draws cost, where it is not a pure epsilon."""
+        if self.order is not None:
+            return f"Renyi divergence of order {self.order:g}"
+        return f"delta = {at_most(self.delta)}" if self.delta > 0 else ""
+
+    @property
+    def headline(self) -> str:
+        """The kind of promise in a few words."""
+        return "Per-instance, not differential privacy." if self.kind == PER_INSTANCE else "Differential privacy."
+
+    def __str__(self) -> str:
+        """What is promised of one draw and of all, what that is not, and which bounds it rests on."""
+        once = f" Of rows with the same {self.unit!r}, which are one person's, only the middle one is used."
+        parts = [
+            self._for_this_dataset() if self.kind == PER_INSTANCE else self._for_every_dataset(),
+            once if self.unit is not None and self.unit_rows == "one" else "",
+            "" if self.draws in {1, None} else f" {self.draws:,} draws are allowed and {self._all_draws()}.",
+            f" {self._caveat()}",
+            "" if self.public_bounds else f" {BOUNDS_NOT_PUBLIC}",
+        ]
+        return "".join(parts)
+
+    def cost(self, draws: int, epsilon: float) -> str:
+        """That so many draws cost ``epsilon`` together, in words."""
+        if self.composed is not None:
+            return f"cost {within(epsilon, self.delta)} together ({self.composed})"
+        if self.delta > 0:
+            return f"cost {within(epsilon, self.delta)}"
+        says = "declared to cost" if self.kind == PER_INSTANCE else "cost at most"
+        how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
+        return f"{says} {draws:,} x {at_most(self.epsilon)} = {at_most(epsilon)} together ({how})"
+
+    def in_short(self) -> str:
+        """What is promised of a release, in half a sentence."""
+        epsilon = at_most(self.epsilon) if self.epsilon > 0 else "epsilon"
+        if self.neighbours is Neighbours.PERSON_REMOVED:
+            return (
+                f"one draw: the loss of each person in this dataset is at most {epsilon}, everyone else's noise held "
+                "fixed (per-instance; not differential privacy)"
+            )
+        if self.neighbours is Neighbours.VALUE_CHANGED:
+            return (
+                f"every value: each person's own noisy value is {epsilon}-DP between any two values within the bounds, "
+                "so all of them may be released (a floating-point figure, not certified)"
+            )
+        every = "for every dataset within the bounds, one person added or removed"
+        if self.draws is None:
+            return (
+                f"any number of draws: the noisy counts are {epsilon}-DP {every} (people protected: by this theorem, "
+                "not measured)"
+            )
+        return f"one draw: {epsilon}-DP {every}"
+
+    def _all_draws(self) -> str:
+        assert self.draws is not None
+        return self.cost(self.draws, self.epsilon * (1 if self.composed is not None else self.draws))
+
+    def _for_every_dataset(self) -> str:
+        """The standard sentence of differential privacy: neighbours, one draw, delta."""
+        one = self.epsilon if self.epsilon_per_draw is None else self.epsilon_per_draw
+        return (
+            "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss of one "
+            f"draw is {within(one, 0)}, between the data with a person and with that one person removed, or added "
+            f"({SECRET_SIZE})."
+        )
+
+    def _for_this_dataset(self) -> str:
+        """The standard sentence of the game: for whom, neighbours, one draw, delta."""
+        if self.order is not None:
+            loss = f"the Renyi divergence of order {self.order:g} of one draw is at most {at_most(self.epsilon)}"
+        elif self.epsilon_per_draw is None:
+            loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
+        else:
+            loss = f"the privacy loss of one draw is {within(self.epsilon_per_draw, 0)}"
+        unit = self.unit if self.unit_rows != "one" else None
+        in_all = "" if self.total_rows is None else f", {self.total_rows:,} rows in all"
+        rows = "" if unit is None else f" (rows with the same {unit!r} are one person's{in_all})"
+        removed = "that one person removed" if unit is None else "all rows of that one person removed"
+        who = "each person" if self.people is None else f"each of the {self.people:,} people"
+        return (
+            f"Per-instance: for {who} in this dataset{rows}, {loss}, between the data "
+            f"with them and with {removed}, everyone else's noise held fixed ({SECRET_SIZE})."
+        )
+
+    def _caveat(self) -> str:
+        if self.kind == PER_INSTANCE:
+            return NOT_DIFFERENTIAL_PRIVACY
+        base = ", provided that the base distribution was not taken from the data" if self.own_base else ""
+        return f"The weights are worked out again without that person{base}."
 
 
 def within(epsilon: float, delta: float) -> str:
     """An epsilon and a delta as the standard sentence says them."""
     return f"at most {at_most(epsilon)} with delta = {at_most(delta)}"
-
-
-def promise(mechanism: Mechanism, *, public: bool) -> str:
-    """What is promised of one draw and of all, what that is not, and which bounds it rests on; ``public``, with nothing
-    in it that was worked out from the data."""
-    m, budget = mechanism, mechanism.budget
-    together = declared(m, m.draws) if budget is None else _composed(m, budget.epsilon)
-    several = "" if m.draws == 1 else f" {m.draws:,} draws are allowed and {together}."
-    bounds = "" if m.settings.get("public_bounds") else " " + NOT_PRIVATE
-    unit = m.settings.get("unit")
-    once = f" Of rows with the same {unit!r}, which are one person's, only the middle one is used."
-    whose = once if unit is not None and m.settings.get("unit_rows") == "one" else ""
-    if m.differentially_private:
-        base = "" if m.base is None else ", provided that the base distribution was not taken from the data"
-        one_draw, caveat = _for_every_dataset(m), f"The weights are worked out again without that person{base}."
-    else:
-        one_draw, caveat = _for_this_dataset(m, public), NOT_DIFFERENTIAL_PRIVACY
-    return f"{one_draw}{whose}{several} {caveat}{bounds}"
-
-
-def declared(mechanism: Mechanism, draws: int, *, public: bool = False) -> str:
-    """What so many draws cost together, as the standard sentence says it; ``public``, what is promised of them."""
-    m = mechanism
-    cost = m.promised_cost(draws) if public else m.cost(draws)
-    if m.budget is not None:
-        return _composed(m, cost)
-    if m.delta > 0:
-        return f"cost {within(cost, m.delta)}"
-    says = "cost at most" if m.differentially_private else "declared to cost"
-    how = "basic composition" if m.order is None else f"Renyi divergences of order {m.order:g} add up"
-    return f"{says} {draws:,} x {at_most(m.epsilon)} = {at_most(cost)} together ({how})"
-
-
-def _composed(mechanism: Mechanism, cost: float) -> str:
-    assert mechanism.budget is not None
-    return f"cost {within(cost, mechanism.budget.delta)} together ({mechanism.composed})"
-
-
-def _for_every_dataset(m: Mechanism) -> str:
-    """The standard sentence of differential privacy: neighbours, one draw, delta."""
-    return (
-        "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss of one "
-        f"draw is {within(m.epsilon, 0)}, between the data with a person and with that one person removed, or added "
-        f"({SECRET_SIZE})."
-    )
-
-
-def _for_this_dataset(m: Mechanism, public: bool) -> str:
-    """The standard sentence of the game: for whom, neighbours, one draw, delta."""
-    if m.order is not None:
-        loss = f"the Renyi divergence of order {m.order:g} of one draw is at most {at_most(m.epsilon)}"
-    elif public and m.budget is not None:  # how much of it one draw may cost was worked out from the data
-        loss = f"the privacy loss of one draw is {within(m.budget.epsilon, m.budget.delta)}"
-    else:
-        loss = f"the privacy loss of one draw is {within(m.epsilon, m.delta)}"
-    unit = m.settings.get("unit") if m.settings.get("unit_rows") != "one" else None
-    many = "" if public else f", {m.total_rows:,} rows in all"
-    rows = "" if unit is None else f" (rows with the same {unit!r} are one person's{many})"
-    removed = "that one person removed" if unit is None else "all rows of that one person removed"
-    who = "each person" if public else f"each of the {m.total_people:,} people"
-    return (
-        f"Per-instance: for {who} in this dataset{rows}, {loss}, between the data "
-        f"with them and with {removed}, everyone else's noise held fixed ({SECRET_SIZE})."
-    )

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from equinoise.data.grid import Ints
+from equinoise.display import NotebookDisplay
 from equinoise.game.game import Game
-from equinoise.present.notebook import Shown
-
-if TYPE_CHECKING:
-    from equinoise.mechanisms.base import Mechanism
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Solution(Shown):
+class Solution(NotebookDisplay):
     """A profile of a game, and how it was found.
 
     ``least_epsilon`` is the worst loss if everyone is protected; otherwise the smallest worst loss of everyone at the
@@ -66,12 +66,6 @@ class Solution(Shown):
     seconds: float
     least_epsilon: float
     settings: dict[str, Any] = field(default_factory=dict)
-
-    def _shown_mechanism(self) -> Mechanism:
-        """As a mechanism for one draw that may not hold: only to be looked at."""
-        from equinoise.mechanisms.per_instance import PerInstance
-
-        return PerInstance.unchecked(self)
 
     @cached_property
     def protected(self) -> int:
@@ -102,3 +96,12 @@ class Solution(Shown):
             "seconds": round(self.seconds, 4),
             **self.settings,
         }
+
+
+Progress = Callable[[Round], None]
+
+
+def tell(progress: Progress | None, note: str, done: float | None = None) -> None:
+    """Tell a watcher what is under way, and the share of it that is done."""
+    if progress is not None:
+        progress(Round(0, 0, 0, np.zeros((0, 0), dtype=np.int64), note, done))

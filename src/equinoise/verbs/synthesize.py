@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from equinoise.analysis.end_to_end import tell
 from equinoise.data.grid import Grid
 from equinoise.data.read_players import Bounds, count_data
 from equinoise.errors import BadInput, check
@@ -13,7 +12,7 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import check_draws
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.solvers.procedure import check_delta, check_epsilon, warn_of_delta
-from equinoise.solvers.solution import Round
+from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.progress import watched
 
 
@@ -47,7 +46,7 @@ def synthesize(
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
     >>> mechanism = synthesize(people, epsilon=1, bounds=(140, 210))
-    >>> mechanism.tier, mechanism.certificate().holds, len(mechanism.sample(1))
+    >>> mechanism.kind, mechanism.certificate().holds, len(mechanism.sample(1))
     ('differential-privacy', True, 1)
     """
     assert not isinstance(progress, bool)  # watched

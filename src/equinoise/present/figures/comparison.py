@@ -6,11 +6,12 @@ import math
 from typing import Any
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.methods import NOT_PRIVATE, Row
+from equinoise.analysis.methods import Row
 from equinoise.formatting import at_most
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, chart_of, log_x, log_y
 from equinoise.present.figures.figure import Figure
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC
 
 HEIGHT = 420
 """Of the chart, in pixels: there are many lines."""
@@ -31,7 +32,7 @@ def comparison_figure(comparison: Comparison) -> Figure:
     families = dict(zip(dict.fromkeys(row.noise for row in firsts if row.noise), DASHES, strict=False))
     caption = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer. {SHAPES}"
     if not comparison.public_bounds:
-        caption += f" {NOT_PRIVATE.capitalize()}."
+        caption += f" {BOUNDS_NOT_PUBLIC}"
     if any(row.promised is None for row in finite):
         caption += " Crosses: not everyone is protected there, and nothing is promised."
     if len(families) > 1:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from equinoise.analysis.replay import Step, replay_rounds
+from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
@@ -16,11 +17,11 @@ from equinoise.present.figures.figure import Figure
 PROTECTED, NOT_YET = "everyone protected", "not everyone protected"
 
 
-def convergence(mechanism: Mechanism, tell: Callable[[str], None]) -> Figure | str:
-    """KL (nats) after each round of best response on the saved game, played again; or why there is no such figure."""
+def convergence(mechanism: Mechanism, tell: Callable[[str], None]) -> Figure:
+    """KL (nats) after each round of best response on the saved game, played again."""
     game = mechanism.game()
     if game is None:
-        return "No game is played here: the weights are worked out in one step, and nothing converges."
+        raise BadInput("No game is played here: the weights are worked out in one step, and nothing converges.")
     steps, same = replay_rounds(mechanism, game, tell)
     reached, lower = mechanism.metrics()["kl"], _lower_bound(mechanism)
     lasts = {step.run: step for step in steps}.values()

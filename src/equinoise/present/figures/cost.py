@@ -53,7 +53,7 @@ def promised_cost(mechanism: Mechanism) -> Figure:
     rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
-    beside = f" ({mechanism.qualifier})" if mechanism.qualifier else ""
+    beside = f" ({mechanism.promise.qualifier})" if mechanism.promise.qualifier else ""
     caption = f"What is promised of so many draws{beside}, whoever is in the data. {_allowed(mechanism)}"
     chart = _chart(points, f"promised{beside}")
     return Figure(
@@ -69,7 +69,7 @@ def _whose(mechanism: Mechanism, delta: float) -> str:
         return f"What draws cost together{who}."
     own = (
         ""
-        if mechanism.qualifier == f"delta = {at_most(delta)}"
+        if mechanism.promise.qualifier == f"delta = {at_most(delta)}"
         else " (chosen for this figure, not part of the promise)"
     )
     return f"What draws cost together{who}, except with probability delta = {delta:g}{own}."

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-import math
+from typing import Any
+
+import numpy as np
 
 from equinoise.analysis.audit import Audit
 from equinoise.formatting import at_most
@@ -10,6 +12,7 @@ from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import altair, level
 from equinoise.present.figures.figure import Figure
 from equinoise.present.figures.pairs import Pair
+from equinoise.present.figures.per_bin import people_mean_and_maximum
 from equinoise.privacy.loss import PURE
 
 PAIR = Pair(
@@ -23,34 +26,40 @@ PAIR = Pair(
 
 
 def end_to_end_figure(audit: Audit) -> Figure:
-    """The loss of one draw of a person of each occupied cell, others' noise fixed and end to end, against the target.
+    """The worst loss of one draw of the people in each bin, others' noise fixed and end to end, against the target.
 
     An infinite loss is a cross at the upper edge."""
-    alt, measured, mechanism = altair(), audit.end_to_end, audit.mechanism
+    measured, grid, cells = audit.end_to_end, audit.mechanism.grid, audit.cells()
     assert measured is not None
-    axis = mechanism.grid.axis
-    rows = [
-        (cell["from"], cell["to"], cell["people"], cell["worst_loss"], loss)
-        for cell, loss in zip(audit.cells(), measured.losses.tolist(), strict=True)
-    ]
-    finite = [loss for row in rows for loss in row[3:] if math.isfinite(loss)]
-    top = 1.1 * max([*finite, mechanism.epsilon])
+    bins = grid.bins_of(np.array([cell["cell"] for cell in cells]))
+    people, fixed, whole = (np.array([cell[name] for cell in cells]) for name in ("people", "worst_loss", "end_to_end"))
+    losses = np.concatenate([fixed, whole])
+    top = 1.1 * max([*losses[np.isfinite(losses)].tolist(), audit.mechanism.epsilon])
+    target = measured.target if measured.condition.kind == PURE else None
+    panels, table = [], []
+    for number, axis in enumerate(grid.axes):
+        (occupied, many, _, one), (*_, other) = (
+            people_mean_and_maximum(bins[:, number], people, values) for values in (fixed, whole)
+        )
+        rows = PAIR.rows(axis, occupied, many, one, other)
+        panels.append(_panel(PAIR.points(rows, top), axis.label, top, target, number))
+        table += [(*row[:-2], *map(at_most, row[-2:])) for row in PAIR.table(grid, axis, rows)]
+    caption = f"{int(measured.people.sum()):,} people."
+    if np.isinf(losses).any():
+        caption += " Crosses: infinite."
+    if target is not None:
+        caption += f" The dashed line is the target, {at_most(target)}."
+    by_cell = ", ".join(f"{cell['cell']}: {at_most(cell['end_to_end'])}" for cell in cells)
+    title = f"Loss of one draw, end to end, for column{'s' * (len(grid.axes) > 1)} {grid.name}"
+    words = f"{measured.sentence} By cell: {by_cell}."
+    return Figure("end-to-end", title, caption, words, tuple(panels), PAIR.header(grid), table)
+
+
+def _panel(points: list[dict[str, Any]], name: str, top: float, target: float | None, number: int) -> Any:
+    alt = altair()
     y = alt.Y("loss:Q", title="loss of one draw").scale(domain=[0, top])
-    base, choice = PAIR.chart(PAIR.points(rows, top), axis.label, y, 0)
+    base, choice = PAIR.chart(points, name, y, number)
     marks = base.transform_filter("!datum.infinite").mark_point(filled=True, size=60).add_params(choice)
     crosses = base.transform_filter("datum.infinite").mark_point(angle=45, filled=True, size=160)
-    crosses = crosses.encode(shape=alt.value("cross"))
-    layers, caption = [marks, crosses], f"{int(measured.people.sum()):,} people."
-    if len(finite) < 2 * len(rows):
-        caption += " Crosses: infinite."
-    if measured.condition.kind == PURE:
-        layers.insert(0, level(measured.target))
-        caption += f" The dashed line is the target, {at_most(measured.target)}."
-    by_cell = ", ".join(
-        f"{cell}: {at_most(loss)}" for cell, loss in zip(measured.cells.tolist(), measured.losses.tolist(), strict=True)
-    )
-    return Figure(
-        "end-to-end", f"Loss of one draw, end to end, for column {axis.name!r}", caption,
-        f"{measured.sentence} By cell: {by_cell}.", (alt.layer(*layers).properties(height=theme.HEIGHT),),
-        PAIR.header(1), [(*row[:3], *map(at_most, row[3:])) for row in rows],
-    )  # fmt: skip
+    rules = [] if target is None else [level(target)]
+    return alt.layer(*rules, marks, crosses.encode(shape=alt.value("cross"))).properties(height=theme.HEIGHT)

@@ -33,23 +33,21 @@ PAIR = Pair(
 def losses(mechanism: Mechanism) -> Figure:
     """The worst and the average loss of one draw of the people in each bin, against what it is to stay within."""
     panels, table = [], []
-    several, each = len(mechanism.grid.axes) > 1, mechanism.losses()
+    each = mechanism.losses()
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
         occupied, people, means, largest = people_mean_and_maximum(bins, mechanism.members.people[groups], each[groups])
         rows = PAIR.rows(axis, occupied, people, largest, means)
         drawable = [point for point in PAIR.points(rows) if point["loss"] > 0]  # the scale is logarithmic
         panels.append(_points(drawable, axis.label, line_of(mechanism), number))
-        table += [(*((axis.label,) if several else ()), *row) for row in rows]
+        table += PAIR.table(mechanism.grid, axis, rows)
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
     words = f"Half of the people are within {at_most(shares['0.5'])}, everyone within {at_most(shares['1'])}."
     infinite = int(mechanism.members.people[np.isinf(each)].sum())
     if infinite:
         words += f" For {infinite:,} people the loss is infinite, and not drawn."
-    return Figure(
-        "losses", title, _caption(mechanism), words, tuple(panels), PAIR.header(len(mechanism.grid.axes)), table
-    )
+    return Figure("losses", title, _caption(mechanism), words, tuple(panels), PAIR.header(mechanism.grid), table)
 
 
 def line_of(mechanism: Mechanism) -> float | None:

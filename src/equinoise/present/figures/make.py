@@ -18,7 +18,7 @@ from equinoise.present.figures.noise import noise
 Tell = Callable[[str], None]
 """Hears what is being worked out."""
 
-FIGURES: dict[str, Callable[[Mechanism, Tell], Figure | str]] = {
+FIGURES: dict[str, Callable[[Mechanism, Tell], Figure]] = {
     "distribution": lambda mechanism, tell: distribution(mechanism),
     "noise": lambda mechanism, tell: noise(mechanism),
     "losses": lambda mechanism, tell: losses(mechanism),
@@ -28,8 +28,8 @@ FIGURES: dict[str, Callable[[Mechanism, Tell], Figure | str]] = {
 }
 
 
-def make_figure(name: str, mechanism: Mechanism, tell: Tell = lambda note: None) -> Figure | str:
-    """The figure of that name, or why this mechanism has none."""
+def make_figure(name: str, mechanism: Mechanism, tell: Tell = lambda note: None) -> Figure:
+    """The figure of that name; refused where this mechanism has none."""
     if name not in FIGURES:
         raise BadInput(f"There is no figure {name!r}. Ask for {one_of(FIGURES)}.")
     tell(f"Drawing {name}")

@@ -37,7 +37,6 @@ def noise(mechanism: Mechanism) -> Figure:
 
 def _noise(mechanism: Mechanism) -> Figure:
     panels, table, words = [], [], []
-    several = len(mechanism.grid.axes) > 1
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
         noises = noise_at_places(mechanism, number)
@@ -45,7 +44,7 @@ def _noise(mechanism: Mechanism) -> Figure:
         others = laplace_noise(mechanism, number, occupied)
         rows = PAIR.rows(axis, occupied, people, means, others)
         panels.append(_points(PAIR.points(rows), axis.label, axis.width, number))
-        table += [(*((axis.label,) if several else ()), *row) for row in rows]
+        table += PAIR.table(mechanism.grid, axis, rows)
         ours, theirs = (three_digits(float(people @ each) / int(people.sum())) for each in (means, others))
         words.append(
             f"{axis.label}: {ours} on average over all people and {three_digits(float(means.max()))} in the bin with "
@@ -57,9 +56,7 @@ def _noise(mechanism: Mechanism) -> Figure:
         "even, above one bin's width logarithmic."
     )
     title = f"Average noise of the people in each bin of {mechanism.grid.name}"
-    return Figure(
-        "noise", title, caption, f"{'; '.join(words)}.", tuple(panels), PAIR.header(len(mechanism.grid.axes)), table
-    )
+    return Figure("noise", title, caption, f"{'; '.join(words)}.", tuple(panels), PAIR.header(mechanism.grid), table)
 
 
 def _points(points: list[dict[str, Any]], name: str, width: float, number: int) -> Any:

@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.data.grid import Axis, Floats, Ints
+from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.formatting import at_most
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
 from equinoise.present.figures.per_bin import edges
 
@@ -23,9 +24,13 @@ class Pair:
     whose: str
     looks: Mapping[str, tuple[str, str]]
 
-    def header(self, columns: int) -> tuple[str, ...]:
+    def header(self, grid: Grid) -> tuple[str, ...]:
         """The head of the table; where there are several columns, it begins with their names."""
-        return (*(("column",) if columns > 1 else ()), "from", "to", "people", *self.looks)
+        return (*(("column",) if len(grid.axes) > 1 else ()), "from", "to", "people", *self.looks)
+
+    def table(self, grid: Grid, axis: Axis, rows: list[PairRow]) -> list[tuple[Any, ...]]:
+        """The rows of one column below :meth:`header`."""
+        return [(*((axis.label,) if len(grid.axes) > 1 else ()), *row) for row in rows]
 
     def rows(self, axis: Axis, occupied: Ints, people: Ints, one: Floats, other: Floats) -> list[PairRow]:
         """One for each bin that anyone is in."""
@@ -37,7 +42,7 @@ class Pair:
         """Two for each row. What is infinite cannot be drawn: it is left out, or put at ``most``."""
         return [
             {"value": (low + high) / 2, "low": low, "high": high, "people": people, "what": what,
-             self.field: min(value, most), "infinite": value == math.inf}
+             self.field: min(value, most), "rounded up": at_most(value), "infinite": value == math.inf}
             for low, high, people, *values in rows
             for what, value in zip(self.looks, values, strict=True)
             if min(value, most) < math.inf
@@ -46,6 +51,8 @@ class Pair:
     def chart(self, points: list[dict[str, Any]], name: str, y: Any, panel: int) -> tuple[Any, Any]:
         """A chart without marks yet, and the choice of one of the two in its legend."""
         legend = Legend("what", self.looks, panel)
-        tips = [altair().Tooltip("what:N", title=self.whose), *bin_tips(), tip("people", form=","), tip(self.field)]
+        whose, value = (altair().Tooltip(f"{field}:N", title=title) for field, title in
+                        (("what", self.whose), ("rounded up", self.field)))  # fmt: skip
+        tips = [whose, *bin_tips(), tip("people", form=","), value]
         x = value_axis("value", name, nice=True)
         return chart_of(points).encode(x=x, y=y, **legend.colour, **legend.shape, tooltip=tips), legend.choice

@@ -9,10 +9,10 @@ from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.facts import facts
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest
-from equinoise.present.figures.summary import facts
 from equinoise.present.page import Block, Bullets, Code, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.omissions import WHY, omissions
 from equinoise.present.report.settings import asked, cannot_say, command, versions
@@ -28,14 +28,14 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None
     sections = [_promise(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {visible(path.name)}"
-    made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
+    made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", sections, made)
 
 
 def public_page(mechanism: Mechanism, now: datetime) -> Page:
     """What is promised and what was asked for: nothing that was worked out from the data."""
     verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
-    promise = [Paragraph(mechanism.public_promise, "promise"), Paragraph(verdict, "verdict")]
+    promise = [Paragraph(str(mechanism.promise.public()), "promise"), Paragraph(verdict, "verdict")]
     sections = [
         Section("promise", "What is promised", promise, "promise"),
         Section("left-out", "What was left out", [Paragraph(WHY), Bullets(omissions(mechanism))], "left out"),
@@ -44,7 +44,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
         figure = promised_cost(mechanism)
         sections.append(Section("cost", figure.title, [Paragraph(figure.caption), figure], SHORT["cost"]))
     sections.append(_settings(mechanism, public=True))
-    made = f"{_kind(mechanism)} Made on {now:%Y-%m-%d}."
+    made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d}."
     return Page(f"Private draws of {mechanism.grid.name}", sections, made, public=True)
 
 
@@ -55,14 +55,10 @@ def _certified_publicly(mechanism: Mechanism) -> str:
     return f"in {mechanism.certificate().how}, for everyone in the data"
 
 
-def _kind(mechanism: Mechanism) -> str:
-    return "Differential privacy." if mechanism.differentially_private else "Per-instance, not differential privacy."
-
-
 def _promise(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
     blocks: list[Block] = [
-        Paragraph(mechanism.promise, "promise"), Paragraph(verdict, "verdict"), Paragraph(certified(mechanism)),
+        Paragraph(str(mechanism.promise), "promise"), Paragraph(verdict, "verdict"), Paragraph(certified(mechanism)),
     ]  # fmt: skip
     if not mechanism.differentially_private:
         blocks.append(Paragraph(_end_to_end(mechanism)))
@@ -83,10 +79,8 @@ def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Sec
     try:
         figure = make_figure(name, mechanism, tell)
     except BadInput as error:
-        figure = str(error)
-    if isinstance(figure, str):
         titles = {"convergence": "Convergence of the solver", "cost": "What draws cost together"}
-        return Section(name, titles.get(name, name.capitalize()), [Paragraph(figure)], short)
+        return Section(name, titles.get(name, name.capitalize()), [Paragraph(str(error))], short)
     blocks: list[Block] = [Paragraph(figure.caption), figure]
     if name == "convergence":
         blocks.insert(0, Paragraph(f"When it was made, {solved(mechanism)}"))

@@ -93,14 +93,12 @@ def write_figure(
     check_writable(path, mechanism.ledger.path, force=force)
     fresh = require_audit(mechanism, tell)
     figure = promised_cost(fresh) if public else make_figure(name, fresh, tell)
-    if isinstance(figure, str):
-        raise BadInput(f"There is no figure {name!r} here. {figure}")
     write_picture(figure, path, force=force)
     return _report(fresh, path, public, (name,))
 
 
 def _report(mechanism: Mechanism, path: Path, public: bool, figures: tuple[str, ...]) -> Report:
-    promise = mechanism.public_promise if public else mechanism.promise
+    promise = str(mechanism.promise.public() if public else mechanism.promise)
     return Report(path, public, figures, tuple(omissions(mechanism)) if public else (), promise)
 
 

@@ -64,12 +64,12 @@ def _cells(found: Audit) -> Table:
     measured = found.end_to_end
     for name in ("cell", "from", "to", "people", "average scale", "worst loss", *(["end to end"] if measured else [])):
         table.add_column(name, justify="right")
-    for number, row in enumerate(cells):
-        again = [f"{measured.losses[number]:.4g}"] if measured else []
+    for row in cells:
+        whole = [f"{row['end_to_end']:.4g}"] if measured else []
         table.add_row(
             str(row["cell"]), _side(row["from"]), _side(row["to"]), f"{row['people']:,}",
             "" if row["average_scale"] is None else three_digits(row["average_scale"]),
-            f"{row['worst_loss']:.4g}", *again,
+            f"{row['worst_loss']:.4g}", *whole,
         )  # fmt: skip
     return table
 
@@ -87,7 +87,7 @@ def _show_costs(console: Console, found: Audit) -> None:
     if m.draws > 1 and totals:
         worst = max(totals, key=lambda group: group["allowed"])
         who = f"the worst-placed people (cell {worst['cell']})" if m.costs_differ else "anyone"
-        beside = f" ({m.qualifier})" if m.qualifier else ""
+        beside = f" ({m.promise.qualifier})" if m.promise.qualifier else ""
         console.print(
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
             f"far {at_most(max(g['spent'] for g in totals))}{beside}."
@@ -112,7 +112,7 @@ def _show_checks(console: Console, found: Audit) -> None:
         console.print("All draws together cost more than the budget. Nothing is promised.", style="red")
     else:
         console.print(certified(m), style="green")
-        console.print(m.promise)
+        console.print(str(m.promise))
 
 
 def _to_stay(m: Mechanism) -> str:

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.methods import LOCAL_ROWS, NOT_PRIVATE, PROMISES, Row
+from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, Row
 from equinoise.formatting import at_most, listed
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.cost import how_composed
 from equinoise.present.terminal.consoles import screen
 from equinoise.present.wording import METRIC_NAMES, SECRET
-from equinoise.privacy.promise import SECRET_SIZE
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
 
 COMPARED = {
     "kl": "KL",
@@ -99,12 +99,12 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     promising = [method for method in comparison.methods if method in kept]
     for promise in dict.fromkeys(PROMISES[method] for method in promising):
         methods = ", ".join(method for method in promising if PROMISES[method] == promise)
-        console.print(f"  {methods}: {promise.format('epsilon')}.")
+        console.print(f"  {methods}: {promise.in_short()}.")
     for row in comparison.rows:
         if row.promised is None:
             console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
     if not comparison.public_bounds:
-        console.print(f"For all of them: {NOT_PRIVATE}.")
+        console.print(f"For all of them: {BOUNDS_NOT_PUBLIC[0].lower()}{BOUNDS_NOT_PUBLIC[1:]}")
     for row in comparison.rows:
         if row.solver is not None and row.promised is not None and row.solver.get("proven") is False:
             console.print(
@@ -140,5 +140,5 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
-    console.print(mechanism.promise)
+    console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")

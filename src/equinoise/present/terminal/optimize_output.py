@@ -16,7 +16,8 @@ from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified,
 def metrics_table(mechanism: Mechanism) -> Table:
     """The mechanism's metrics beside the Laplace mechanism's."""
     of_all = "" if mechanism.budget is None else (
-        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, {mechanism.qualifier})"
+        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, "
+        f"{mechanism.promise.qualifier})"
     )  # fmt: skip
     table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
     table.add_column("")
@@ -40,7 +41,7 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
     console.print(metrics_table(mechanism))
     console.print(solved(mechanism))
     console.print(certified(mechanism), style="green")
-    console.print(mechanism.promise)
+    console.print(str(mechanism.promise))
     console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
     console.print(SECRET, style="dim")
 
@@ -53,7 +54,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
         f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent, public=True)}."
     )
-    console.print(f"{mechanism.public_promise} {RELEASED}", style="dim")
+    console.print(f"{mechanism.promise.public()} {RELEASED}", style="dim")
 
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
@@ -68,7 +69,7 @@ def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
     console.print(solved(mechanism))
     console.print(certified(mechanism), style="green")
     console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
-    console.print(mechanism.promise)
+    console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")
     console.print(
         "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"

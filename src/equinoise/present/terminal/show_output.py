@@ -24,7 +24,7 @@ def show_mechanism(mechanism: Mechanism) -> None:
     console.print(_content(mechanism))
     console.print(solved(mechanism))
     console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
-    console.print(mechanism.promise)
+    console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")
 
 
