@@ -185,7 +185,7 @@ def test_losses_end_to_end_beside_the_target_and_crosses_where_they_are_infinite
 def test_losses_end_to_end_of_two_columns_have_a_panel_each(tmp_path):
     columns = pl.DataFrame({"a": PEOPLE[:60], "b": 100 - PEOPLE[:60]})
     made = equinoise.optimize(
-        columns, column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=5, restarts=1
+        columns, column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=9, restarts=1
     )
     made.save(tmp_path / "two.eq")
     figure = end_to_end_figure(audit(tmp_path / "two.eq", columns, end_to_end=True))

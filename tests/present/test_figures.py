@@ -15,7 +15,7 @@ from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.distribution import coarse, step_of
 from equinoise.present.figures.losses import hardest
 from equinoise.present.figures.per_bin import noise_at_places, places
-from equinoise.present.report import write_figure
+from equinoise.present.report import write_report
 from equinoise.solvers.procedure import Procedure
 from equinoise.statistics import baselines
 from tests.helpers import people
@@ -346,7 +346,7 @@ def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
 
 
 def test_a_hostile_name_in_a_picture(tmp_path):
-    write_figure(mechanism("two"), "distribution", tmp_path / "a.svg")
+    write_report(mechanism("two"), tmp_path / "a.svg", figure="distribution")
     root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
     assert not [element for element in root.iter() if element.tag.endswith("img")]
     assert any(EVIL in text for text in root.itertext())
@@ -358,7 +358,7 @@ def test_a_hostile_name_in_a_picture(tmp_path):
 def test_a_name_whose_letters_cannot_be_seen_is_spelled_out(tmp_path, name):
     m = equinoise.optimize(PEOPLE, column=name, epsilon=1, bounds=(0, 100), bins=15, restarts=1)
     for figure in ("distribution", "noise", "losses"):
-        write_figure(m, figure, tmp_path / f"{figure}.svg")
+        write_report(m, tmp_path / f"{figure}.svg", figure=figure)
         text = " ".join(ElementTree.fromstring((tmp_path / f"{figure}.svg").read_text()).itertext())
         assert m.grid.axis.label in text
         assert text.isprintable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from equinoise.present.figures import Figure
-from equinoise.present.page import Block, Bullets, Heading, Page, Paragraph, Table
+from equinoise.present.page import Block, Bullets, Page, Paragraph, Table
 
 
 def markdown(page: Page, folder: str) -> str:
@@ -19,7 +19,7 @@ def markdown(page: Page, folder: str) -> str:
 
 def _block(block: Block, folder: str) -> str:
     match block:
-        case Heading(text):
+        case Paragraph(text, "heading"):
             return f"### {text}"
         case Paragraph(text):
             return text

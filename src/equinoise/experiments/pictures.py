@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
 from equinoise.experiments.datasets import Dataset
-from equinoise.experiments.drawing import (
-    COLOURS,
-    colour,
-    curve,
-    dashed,
-    epsilons,
-    faceted,
-    figure,
-    method_colour,
-    owner,
-    panels,
-)  # fmt: skip
 from equinoise.experiments.regression import Task
 from equinoise.experiments.tables import MARK, NAMES, OURS, Row, trained_on
 from equinoise.present.figures import Figure, theme
-from equinoise.present.figures.encodings import altair, chart_of, log_x, log_y
+from equinoise.present.figures.encodings import altair, chart_of, log_x, log_y, value_axis
 from equinoise.present.figures.theme import ORIGINAL
+
+PANEL_WIDTH, PANEL_HEIGHT, PANELS_ACROSS = 330, 170, 2
+
+COLOURS = {ORIGINAL: theme.COLOURS[ORIGINAL], **{NAMES[method]: theme.METHODS[method].colour for method in NAMES}}
+DASHED = NAMES["optimal"]
+"""Drawn last and with gaps, so that what it lies on can be seen."""
 
 LEAST_KL = 1e-6
 """What is below is drawn there."""
@@ -55,9 +49,9 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Figure:
         for name, row in series.items()
     }
     base = chart_of(points).encode(
-        x=log_x("epsilon", "epsilon", epsilons(points), room=True),
+        x=log_x("epsilon", "epsilon", _epsilons(points), room=True),
         y=log_y("KL", "KL from the original (nats)", [point["KL"] for point in points]),
-        color=colour("method", {name: COLOURS[NAMES[row.method]] for name, row in series.items()}, columns=2),
+        color=_colour("method", {name: COLOURS[NAMES[row.method]] for name, row in series.items()}, columns=2),
         detail="method:N",
     )
     dash = alt.Scale(domain=list(dashes), range=list(dashes.values()))
@@ -66,7 +60,7 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Figure:
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=alt.Shape("whose:N", title=None, scale=shapes).legend(**theme.ABOVE)
     )
-    return figure(
+    return _figure(
         f"{data.name}-kl", f"KL against epsilon: {data.title.lower()}",
         f"The mean over seeds, ours with both sets of scales and the paper's {MARK} dotted (below 0.000001 drawn "
         "there).",
@@ -88,27 +82,27 @@ def _outputs(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     """What one draw looks like, method by method."""
     axis, histogram = data.axis(), data.histogram()
     middles, shares = axis.midpoints().tolist(), (histogram.counts / histogram.people).tolist()
-    originals = [{"epsilon": epsilon, "method": ORIGINAL, "output": shares} for epsilon in epsilons(results)]
-    points = [point for one in [*results, *originals] for point in curve(one, "probability", middles, one["output"])]
-    return figure(
+    originals = [{"epsilon": epsilon, "method": ORIGINAL, "output": shares} for epsilon in _epsilons(results)]
+    points = [point for one in [*results, *originals] for point in _curve(one, "probability", middles, one["output"])]
+    return _figure(
         f"{data.name}-output", f"The distribution of one draw: {data.title.lower()}",
         "Probability of each bin, original and by method (wide scales).",
         (f"{_at_epsilon(one)}: total variation {one['metrics']['tv']:.4f}" for one in results),
-        panels(points, "probability", data), points,
+        _panels(points, "probability", data), points,
     )  # fmt: skip
 
 
 def _noise(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     """Average noise in each bin."""
     middles = data.axis().midpoints().tolist()
-    points = [point for one in results for point in curve(one, "noise", middles, one["noise_sd"])]
+    points = [point for one in results for point in _curve(one, "noise", middles, one["noise_sd"])]
     known = [(one, [noise for noise in one["noise_sd"] if noise is not None]) for one in results]
-    return figure(
+    return _figure(
         f"{data.name}-noise", f"Average noise of the people in each bin: {data.title.lower()}",
         f"Standard deviation of where a person comes out, in {data.units[data.column]}, averaged over the people of "
         "each bin (wide scales).",
         (f"{_at_epsilon(one)}: {min(noises):.3g} to {max(noises):.3g}" for one, noises in known),
-        panels(points, "noise", data), points,
+        _panels(points, "noise", data), points,
     )  # fmt: skip
 
 
@@ -116,7 +110,7 @@ def _convergence(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     """KL round by round: every run of best response, and the genetic algorithm's fittest."""
     points = [
         {
-            **owner(one), "run": f"{one['method']} {restart}", "round": number,
+            **_owner(one), "run": f"{one['method']} {restart}", "round": number,
             "KL": max(distance, LEAST_KL), "protected": protected, "people": one["people"],
         }
         for one in results
@@ -126,15 +120,15 @@ def _convergence(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     base = chart_of(points).encode(
         x=alt.X("round:Q", title="round or generation").scale(type="log").axis(format="~g", grid=False),
         y=alt.Y("KL:Q", title="KL (nats)").scale(type="log").axis(format="~g", tickCount=5),
-        color=method_colour(points),
+        color=_method_colour(points),
         detail="run:N",
     )
     ends = {_at_epsilon(one): [end for end, _ in one.get("ends", [])] for one in results}
-    return figure(
+    return _figure(
         f"{data.name}-convergence", f"Convergence, round by round: {data.title.lower()}",
         "KL after each round of every run of best response, and of each generation's fittest profile (wide scales).",
         (f"{name}: runs end between {min(each):.4f} and {max(each):.4f}" for name, each in ends.items() if each),
-        faceted(base.mark_line(strokeWidth=0.9, opacity=0.7), points), points,
+        _faceted(base.mark_line(strokeWidth=0.9, opacity=0.7), points), points,
     )  # fmt: skip
 
 
@@ -142,7 +136,7 @@ def _losses(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     """The share of people within each loss."""
     alt = altair()
     points = [
-        {**owner(one), "loss": max(loss, 1e-9), "share": share}
+        {**_owner(one), "loss": max(loss, 1e-9), "share": share}
         for one in results
         for loss, share in _shares_within(one)
         if loss is not None
@@ -150,14 +144,14 @@ def _losses(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     base = chart_of(points).encode(
         x=alt.X("loss:Q", title="loss of one draw").scale(type="log").axis(format="~g", grid=False),
         y=alt.Y("share:Q", title="share of people within it").axis(format=".0%"),
-        color=method_colour(points),
-        strokeDash=dashed(),
+        color=_method_colour(points),
+        strokeDash=_dashed(),
     )
-    return figure(
+    return _figure(
         f"{data.name}-losses", f"Losses, person by person: {data.title.lower()}",
         "The share of people whose loss of one draw is at most so much (wide scales).",
         (f"{_at_epsilon(one)}: half of the people within {_median(one):.3g}" for one in results),
-        faceted(base.mark_line(interpolate="step-after", strokeWidth=1.6), points), points,
+        _faceted(base.mark_line(interpolate="step-after", strokeWidth=1.6), points), points,
     )  # fmt: skip
 
 
@@ -179,7 +173,7 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     original = next(one for one in results if one["method"] == "original")
     points = [
         {"epsilon": epsilon, "trained on": "the game" if one["method"] == "game" else trained_on(one), x: a, y: b}
-        for epsilon in epsilons([one for one in results if "epsilon" in one])
+        for epsilon in _epsilons([one for one in results if "epsilon" in one])
         for one in [original, *(one for one in results if one.get("epsilon") == epsilon)]
         for a, b in zip(*one["curve"], strict=True)
     ]
@@ -188,7 +182,7 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
     colours = {name: palette.get(name) or next(others) for name in dict.fromkeys(p["trained on"] for p in points)}
     people = [
         {x: a, y: b, "epsilon": epsilon, "trained on": None}
-        for epsilon in epsilons(points)
+        for epsilon in _epsilons(points)
         for a, b in task.some_people().tolist()
     ]
     alt = altair()
@@ -200,14 +194,77 @@ def of_regression(data: Dataset, results: Sequence[dict[str, Any]]) -> Figure:
         size=9, opacity=0.3, color=theme.COLOURS[ORIGINAL]
     )
     lines = base.transform_filter("datum['trained on'] !== null").mark_line(strokeWidth=2)
-    lines = lines.encode(color=colour("trained on", colours, title="trained on"))
-    return figure(
+    lines = lines.encode(color=_colour("trained on", colours, title="trained on"))
+    return _figure(
         f"regression-{data.name}", f"What networks learn: {y} from {x}, {data.title.lower()}",
         "500 people of the original, and the networks' predictions averaged over seeds.",
         (f"{trained_on(one)}{_at(one)}: RMSE {statistics.fmean(one['rmse']):.3g} {data.units[y]}" for one in results),
-        faceted(dots + lines, points), points,
+        _faceted(dots + lines, points), points,
     )  # fmt: skip
 
 
 def _at(one: dict[str, Any]) -> str:
     return f" at epsilon {one['epsilon']:g}" if "epsilon" in one else ""
+
+
+def _owner(one: dict[str, Any]) -> dict[str, Any]:
+    """Whose result it is, at which epsilon: the beginning of every point."""
+    return {"epsilon": one["epsilon"], "method": NAMES.get(one["method"], one["method"])}
+
+
+def _curve(one: dict[str, Any], name: str, xs: Sequence[float], ys: Sequence[float | None]) -> list[dict[str, Any]]:
+    """Points over a column's values, where there are any."""
+    return [{**_owner(one), "value": x, name: y} for x, y in zip(xs, ys, strict=True) if y is not None]
+
+
+def _epsilons(items: Iterable[dict[str, Any]]) -> list[float]:
+    """Those there are, ascending."""
+    return sorted({item["epsilon"] for item in items})
+
+
+def _colour(field: str, colours: dict[str, str], *, title: str | None = None, **legend: Any) -> Any:
+    """A colour for each name, in a legend above."""
+    scale = altair().Scale(domain=list(colours), range=list(colours.values()))
+    channel = altair().Color(f"{field}:N", title=title, sort=list(colours), scale=scale)
+    return channel.legend(**theme.ABOVE, **legend)
+
+
+def _method_colour(points: Sequence[dict[str, Any]]) -> Any:
+    """A colour for each method, the same in all pictures."""
+    there = {point["method"] for point in points}
+    return _colour("method", {method: shade for method, shade in COLOURS.items() if method in there})
+
+
+def _dashed() -> Any:
+    """Gaps in the one line that lies on others."""
+    alt = altair()
+    return alt.condition(alt.datum.method == DASHED, alt.value([5, 3]), alt.value([1, 0]))
+
+
+def _panels(points: list[dict[str, Any]], name: str, data: Dataset) -> Any:
+    """A line for each method over the column's values, one panel for each epsilon; the original as an area."""
+    unit = data.units[data.column]
+    y = altair().Y(f"{name}:Q", title="probability" if name == "probability" else f"noise SD ({unit})")
+    base = chart_of(points).encode(x=value_axis("value", f"{data.column} ({unit})"), color=_method_colour(points))
+    lines = base.transform_filter(f"datum.method !== '{ORIGINAL}'").mark_line(strokeWidth=1.5)
+    lines = lines.encode(y=y, strokeDash=_dashed())
+    area = base.transform_filter(f"datum.method === '{ORIGINAL}'").mark_area(interpolate="step", opacity=0.55)
+    return _faceted(area.encode(y=y.stack(None)) + lines, points)
+
+
+def _faceted(chart: Any, points: Sequence[dict[str, Any]]) -> Any:
+    """One panel for each epsilon."""
+    alt = altair()
+    header = alt.Header(labelExpr="'epsilon ' + datum.value")
+    return chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT).facet(
+        facet=alt.Facet("epsilon:O", title=None, header=header, sort=_epsilons(points)), columns=PANELS_ACROSS
+    )
+
+
+def _figure(
+    name: str, title: str, caption: str, words: Iterable[str], chart: Any, points: Sequence[dict[str, Any]]
+) -> Figure:
+    """A public figure with its points as the table behind it."""
+    header = tuple(dict.fromkeys(key for point in points for key in point))
+    rows = [[point.get(key, "") for key in header] for point in points]
+    return Figure(name, title, caption, f"{'; '.join(words)}.", (chart,), header, rows, public=True)

@@ -12,7 +12,7 @@ from equinoise.experiments.findings import Finding, game_findings, grid_findings
 from equinoise.experiments.games import MOST_GENES
 from equinoise.experiments.goals import Goal, height_goals, regression_goals
 from equinoise.experiments.settings import Settings
-from equinoise.present.page import Block, Bullets, Heading, Page, Paragraph, Section, Table
+from equinoise.present.page import Block, Bullets, Page, Paragraph, Section, Table
 
 BAND = "Made from public data: anyone may see it."
 LAPLACE = (
@@ -154,4 +154,4 @@ def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Sec
 
 def _finding_blocks(finding: Finding) -> list[Block]:
     tables = [Table(finding.header, finding.lines, kind="words")] if finding.lines else []
-    return [Heading(finding.title), Paragraph(finding.text), *tables]
+    return [Paragraph(finding.title, "heading"), Paragraph(finding.text), *tables]

@@ -20,7 +20,7 @@ from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
 from equinoise.present.report.pages import private_page
-from equinoise.present.report.write import require_audit
+from equinoise.present.report.write import check_audit
 
 
 def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
@@ -120,4 +120,6 @@ def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
 
 def report(path: Path, tell: Callable[[str], None]) -> str:
     """The page that ``equinoise report`` writes about a saved mechanism."""
-    return private_page(require_audit(Mechanism.open(path), tell), datetime.now(UTC), tell).html()
+    mechanism = Mechanism.open(path)
+    check_audit(mechanism, tell)
+    return private_page(mechanism, datetime.now(UTC), tell).html()

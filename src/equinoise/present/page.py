@@ -21,14 +21,8 @@ PRIVATE_BAND = "Contains private data: all of this page is worked out from the r
 PUBLIC_BAND = "Public: nothing on this page was worked out from the data."
 
 
-class Heading(NamedTuple):
-    """A title inside a section."""
-
-    text: str
-
-
 class Paragraph(NamedTuple):
-    """Plain text; ``kind`` is a class of the style sheet."""
+    """Plain text; ``kind`` is heading, code, or a class of the style sheet."""
 
     text: str
     kind: str = ""
@@ -44,12 +38,6 @@ class Facts(NamedTuple):
     """Names and values, each in a box of its own."""
 
     rows: Sequence[tuple[str, str]]
-
-
-class Code(NamedTuple):
-    """A command."""
-
-    text: str
 
 
 class Table(NamedTuple):
@@ -70,7 +58,7 @@ class Table(NamedTuple):
         return bool(self.marked) and any(str(cell).startswith(self.marked) for cell in row)
 
 
-Block = Heading | Paragraph | Bullets | Facts | Code | Table | Figure
+Block = Paragraph | Bullets | Facts | Table | Figure
 
 
 class Section(NamedTuple):

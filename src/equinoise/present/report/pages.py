@@ -13,13 +13,18 @@ from equinoise.present.facts import facts
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest
-from equinoise.present.page import Block, Bullets, Code, Facts, Page, Paragraph, Section, Table
-from equinoise.present.report.omissions import WHY, omissions
+from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.settings import asked, cannot_say, command, versions
 from equinoise.present.wording import METRIC_NAMES, certified, solved
 
 SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
 """Names of sections in the list of them, where those of the figures do not do."""
+
+WHY = (
+    "Nothing on this page was worked out from the data: it would be the same, letter by letter, for any other data "
+    "that a mechanism with these settings was made from. That such a mechanism could be made at all does depend on the "
+    "data, as any release from it does."
+)
 
 
 def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None]) -> Page:
@@ -46,6 +51,35 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
     sections.append(_settings(mechanism, public=True))
     made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d}."
     return Page(f"Private draws of {mechanism.grid.name}", sections, made, public=True)
+
+
+def omissions(mechanism: Mechanism) -> list[str]:
+    """What is left out, in words; which of them depends on settings that are public alone."""
+    game = bool(mechanism.noise)
+    settings = mechanism.settings
+    words = [
+        "the number of people, and in how many cells they are",
+        "the original and the released distribution, and the Laplace mechanism's of the same data",
+        "the noise of the people in each cell, and which scales are in use"
+        if game
+        else "what the rule changes in each cell",
+        "everyone's losses, and who is hardest to protect",
+        "what draws cost single people: only what is promised is shown",
+        "all distances from the original, KL against epsilon among them",
+    ]
+    if game:
+        words.append("how the solver went and ended, round by round, and how long it took")
+    if game and mechanism.budget is not None:
+        words.append("the loss that one draw alone may have, which was worked out from the data")
+    if settings.get("scales") == "adaptive":
+        words.append("the scales that were words, which were worked out from the data")
+    if not settings.get("public_bounds"):
+        words.append("the bounds and the grid, which were read off the data")
+    if mechanism.base is not None:
+        words.append("the base distribution that was given")
+    if settings.get("unit") is not None:
+        words.append("how many rows there are, and how many anyone has")
+    return [*words, "the file's name, its digest, and what has been released from it so far"]
 
 
 def _certified_publicly(mechanism: Mechanism) -> str:
@@ -123,7 +157,7 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     }
     blocks: list[Block] = [
         *map(Paragraph, [*texts, *cannot_say(mechanism)]),
-        Code(command(mechanism)),
+        Paragraph(command(mechanism), "code"),
         *(Table(*table, title, named=True, kind="words") for title, table in rows.items()),
     ]
     return Section("settings", "Settings and versions", blocks, "settings")
