@@ -55,10 +55,13 @@ def _distances(data: Dataset, table: Sequence[Row]) -> Figure:
         detail="method:N",
     )
     dash = alt.Scale(domain=list(dashes), range=list(dashes.values()))
-    stroke = alt.StrokeDash("method:N", title=None, sort=list(dashes), scale=dash).legend(**theme.ABOVE, columns=2)
+    stroke = alt.StrokeDash("method:N", title=None, sort=list(dashes), scale=dash)
+    stroke = stroke.legend(**theme.ABOVE, symbolType="stroke", columns=2)
     shapes = alt.Scale(domain=["ours", "the paper's"], range=["circle", "cross"])
     marks = base.mark_point(filled=True, size=60, opacity=1).encode(
-        shape=alt.Shape("whose:N", title=None, scale=shapes).legend(**theme.ABOVE)
+        shape=alt.Shape("whose:N", title=None, scale=shapes).legend(
+            **theme.ABOVE, symbolFillColor=theme.LIGHT["ink"], symbolStrokeColor=theme.LIGHT["ink"]
+        )
     )
     return _figure(
         f"{data.name}-kl", f"KL against epsilon: {data.title.lower()}",
@@ -226,7 +229,7 @@ def _colour(field: str, colours: dict[str, str], *, title: str | None = None, **
     """A colour for each name, in a legend above."""
     scale = altair().Scale(domain=list(colours), range=list(colours.values()))
     channel = altair().Color(f"{field}:N", title=title, sort=list(colours), scale=scale)
-    return channel.legend(**theme.ABOVE, **legend)
+    return channel.legend(**theme.ABOVE, symbolType="stroke", symbolOpacity=1, **legend)
 
 
 def _method_colour(points: Sequence[dict[str, Any]]) -> Any:
