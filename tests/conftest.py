@@ -29,7 +29,7 @@ def _own_state(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def patient(monkeypatch):
     """Where work is slow, no line about that among what a test looks at."""
-    monkeypatch.setattr("equinoise.present.terminal.progress_line.FIRST", 10_000.0)
+    monkeypatch.setattr("equinoise.present.terminal.progress_line.FIRST_LINE", 10_000.0)
 
 
 @pytest.fixture(scope="session")

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 import equinoise
 from equinoise.analysis.end_to_end import end_to_end
 from equinoise.data.grid import Axis
-from equinoise.present.terminal import bars
-from equinoise.present.terminal import progress_line as waiting
+from equinoise.present.terminal import bars, progress_line
 from equinoise.solvers.solution import Round
 
 OPTIMIZE = ["optimize", "pay.csv", "--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
@@ -164,8 +163,8 @@ def test_a_pipe_sees_no_bar_whatever_colours_are_forced(run, folder, forced, mon
 
 def test_a_pipe_sees_a_line_now_and_then_if_work_takes_its_time(run, folder, monkeypatch):
     """Also while a compiled round is under way, of which nothing is heard until it ends."""
-    monkeypatch.setattr(waiting, "FIRST", 0.05)
-    monkeypatch.setattr(waiting, "RARELY", 0.05)
+    monkeypatch.setattr(progress_line, "FIRST_LINE", 0.05)
+    monkeypatch.setattr(progress_line, "LONGEST_SILENCE", 0.05)
     status, out, err = run(*OPTIMIZE, "--restarts", "300", "--out", "slow.eq", "--json")
     assert (status, json.loads(out)["file"]) == (0, "slow.eq")
     lines = err.splitlines()
@@ -182,8 +181,8 @@ def test_many_draws_are_told_of_in_a_pipe(monkeypatch):
         heard.append(words)
         yield heard.append
 
-    monkeypatch.setattr(waiting, "now_and_then", telling)
-    with waiting.drawing(6, quiet=False) as seen:
+    monkeypatch.setattr(progress_line, "periodic_lines", telling)
+    with progress_line.draw_progress(6, quiet=False) as seen:
         assert len(list(seen(iter(np.zeros((3, 2)))))) == 3
     assert heard[0] == "Drawing"
     assert [words.split(",")[0] for words in heard[1:]] == ["2 drawn", "4 drawn", "6 drawn"]
@@ -205,11 +204,11 @@ def test_lines_come_more_and_more_rarely(monkeypatch):
         def print(self, words):
             pass
 
-    monkeypatch.setattr(waiting, "FIRST", 2.0)
-    monkeypatch.setattr(waiting.threading, "Event", Ended)
-    monkeypatch.setattr(waiting.time, "monotonic", hand)
-    monkeypatch.setattr(waiting.threading, "Thread", lambda target, daemon: Now(target))
-    with waiting.now_and_then(Silent(), "words"):
+    monkeypatch.setattr(progress_line, "FIRST_LINE", 2.0)
+    monkeypatch.setattr(progress_line.threading, "Event", Ended)
+    monkeypatch.setattr(progress_line.time, "monotonic", hand)
+    monkeypatch.setattr(progress_line.threading, "Thread", lambda target, daemon: Now(target))
+    with progress_line.periodic_lines(Silent(), "words"):
         pass
     assert asked == [2, 2, 4, 8, 16, 32, 60, 60, 60]
 
@@ -311,35 +310,36 @@ class Hand:
 
 def test_time_left_is_told_once_it_can_be_known_and_anew_for_each_piece_of_work():
     hand = Hand()
-    clock = waiting.Clock(hand)
-    assert clock.left(None) is None
-    assert clock.left(0.0) is None
+    clock = progress_line.TimeLeft(hand)
+    assert clock.seconds(None) is None
+    assert clock.seconds(0.0) is None
     hand.now = 10.0
-    assert clock.left(0.25) == pytest.approx(30)
+    assert clock.seconds(0.25) == pytest.approx(30)
     hand.now = 20.0
-    assert clock.left(0.5) == pytest.approx(20)
+    assert clock.seconds(0.5) == pytest.approx(20)
     hand.now = 35.0
-    assert clock.left(0.5) == pytest.approx(5)  # time runs down while no more is known
+    assert clock.seconds(0.5) == pytest.approx(5)  # time runs down while no more is known
     hand.now = 45.0
-    assert clock.left(0.5) is None
-    assert clock.left(0.9) == pytest.approx(5)
-    assert clock.left(1.0) is None
+    assert clock.seconds(0.5) is None
+    assert clock.seconds(0.9) == pytest.approx(5)
+    assert clock.seconds(1.0) is None
     hand.now = 100.0
-    assert clock.left(0.0) is None  # another piece begins
+    assert clock.seconds(0.0) is None  # another piece begins
     hand.now = 104.0
-    assert clock.left(0.5) == pytest.approx(4)
+    assert clock.seconds(0.5) == pytest.approx(4)
 
 
 def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
-    waits = waiting.Waiting()
-    assert waits.left(waiting.note("reading")) == ""
-    assert waits.clock is None
-    assert waits.left(waiting.note("proving", left=12.2)) == ", at most 12 s left"
-    assert waits.left(waiting.note("run", 0.0)) == ""
-    waits.clock = waiting.Clock(lambda: 0.0)
-    waits.clock.now = lambda: 30.0
-    assert waits.left(waiting.note("run", 0.5)) == ", about 30 s left"
-    assert waits.left(waiting.note("reading again")) == ""
+    hand = Hand()
+    clock = progress_line.TimeLeft(hand)
+    assert clock.in_words(progress_line.note("reading")) == ""
+    assert clock.began is None
+    assert clock.in_words(progress_line.note("proving", left=12.2)) == ", at most 12 s left"
+    hand.now = 100.0
+    assert clock.in_words(progress_line.note("run", 0.0)) == ""
+    hand.now = 130.0
+    assert clock.in_words(progress_line.note("run", 0.5)) == ", about 30 s left"
+    assert clock.in_words(progress_line.note("reading again")) == ""
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
     ],
 )  # fmt: skip
 def test_time_left_in_words(seconds, words):
-    assert waiting.in_words(seconds) == words
+    assert progress_line.time_left_text(seconds) == words
 
 
 def test_solvers_tell_how_much_of_their_work_is_done():
@@ -390,9 +390,9 @@ def test_a_comparison_tells_how_many_epsilons_are_done(monkeypatch):
     def listening():
         yield heard.append
 
-    monkeypatch.setattr(waiting, "progress", listening)
+    monkeypatch.setattr(progress_line, "progress", listening)
     people = np.random.default_rng(2).normal(50, 12, 120).clip(0, 100)
-    with waiting.comparing((1.0, 2.0)) as told:
+    with progress_line.comparison_progress((1.0, 2.0)) as told:
         equinoise.compare(people, epsilons=[2, 1], bounds=(0, 100), bins=21, restarts=1, time_limit=1, progress=told)
     assert {(state.note.split(",")[0], state.done) for state in heard} == {("Epsilon 1", 0.0), ("Epsilon 2", 0.5)}
 

@@ -23,7 +23,7 @@ from equinoise.game.noise import check_noise
 from equinoise.solvers.procedure import Procedure, check_epsilon, check_time_limit, make_solver
 from equinoise.solvers.solution import Round
 
-TIME_LIMIT = 20.0
+TIME_LIMIT_PER_EPSILON = 20.0
 
 Progress = Callable[[float, str, Round | None], None]
 Step = tuple[str, Callable[[], Row | LeftOut]]
@@ -100,7 +100,7 @@ def compare(
     noise: str | Sequence[str] = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
     utility: str = "kl",
-    time_limit: float = TIME_LIMIT,
+    time_limit: float = TIME_LIMIT_PER_EPSILON,
     genetic: bool = False,
     restarts: int | None = None,
     seed: int = 0,

@@ -15,7 +15,7 @@ from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round, Solution
 
-NAMES = tuple(field.name for field in fields(Procedure))
+PROCEDURE_SETTINGS = tuple(field.name for field in fields(Procedure))
 """The settings that a procedure has."""
 
 
@@ -24,7 +24,7 @@ def procedure_of(mechanism: Mechanism) -> Procedure:
     reason = why_not_measured(mechanism)
     if reason is not None:
         raise BadInput(reason)
-    return Procedure(**{name: mechanism.settings[name] for name in NAMES})
+    return Procedure(**{name: mechanism.settings[name] for name in PROCEDURE_SETTINGS})
 
 
 def why_not_measured(mechanism: Mechanism) -> str | None:
@@ -35,7 +35,7 @@ def why_not_measured(mechanism: Mechanism) -> str | None:
             "The bounds of this mechanism were read off the data, so without one person the grid itself may be another "
             "one and the loss infinite. Make it again with public bounds to measure it end to end."
         )
-    if not set(NAMES) <= set(settings):
+    if not set(PROCEDURE_SETTINGS) <= set(settings):
         return (
             "This mechanism does not tell all of its settings: it was made by an earlier version of Equinoise. Make it "
             "again to measure it end to end."

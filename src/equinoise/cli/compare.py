@@ -57,7 +57,7 @@ def compare(
     if plot is not None:
         charts.check_picture(plot)
         check_writable(plot, data, force=force)
-    with warnings_said() as said, terminal.comparing(asked) as seen:
+    with warnings_said() as said, terminal.comparison_progress(asked) as seen:
         found = make(
             data, epsilons=asked, column=name, bounds=limits or None, scales=given_scales(scales),
             noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,

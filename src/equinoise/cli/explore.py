@@ -66,7 +66,7 @@ def explore(
     limits = all_bounds(name, bounds)
     with closing(open_socket(port)) as opened:
         get_ready()
-        with terminal.working("Counting"):
+        with terminal.task_progress("Counting"):
             numbers = None if bins is None else _whole_numbers(bins)
             counted = count_columns(data, column=name, bounds=limits or None, bins=numbers, **counting)
         for warning in counted.warnings:

@@ -37,7 +37,7 @@ def losses(
     from equinoise.analysis.row_losses import write_losses
     from equinoise.present import terminal
 
-    with terminal.working("Checking the mechanism and the data") as told:
+    with terminal.task_progress("Checking the mechanism and the data") as told:
         found = write_losses(
             file, data, out, engine=engine, engine_address=engine_address, force=force,
             progress=lambda rows: told(f"{rows:,} rows written"),

@@ -57,10 +57,10 @@ def watching() -> Iterator[Callable[[int, int, Any, str], None]]:
     """Progress on stderr: a line that changes on a terminal, a line for each part elsewhere."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from equinoise.present.terminal.consoles import notes, somebody_looks
+    from equinoise.present.terminal.consoles import is_interactive, stderr_console
 
-    console = notes()
-    if not somebody_looks(console):
+    console = stderr_console()
+    if not is_interactive(console):
         began = time.monotonic()
 
         def told(done: int, all_parts: int, part: Any, note: str) -> None:

@@ -34,12 +34,12 @@ def sample(file: Path, draws: int, out: Path | None, force: bool, as_json: bool)
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
 
-    with terminal.working("Checking the certificate"):
+    with terminal.task_progress("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if out is not None:
         check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
-    with terminal.drawing(draws, quiet=out is None and sys.stdout.isatty()) as seen:
+    with terminal.draw_progress(draws, quiet=out is None and sys.stdout.isatty()) as seen:
         values = seen(mechanism.stream(draws))
         if out is not None:
             lines = (text.encode() for text in terminal.csv_rows(names, values))

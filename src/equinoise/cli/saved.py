@@ -39,7 +39,7 @@ def cost(file: Path, draws: str, delta: float | None, plot: Path | None, force: 
     if plot is not None:
         charts.check_picture(plot)
         check_writable(plot, file, force=force)
-    with terminal.working("Working out what draws cost together"):
+    with terminal.task_progress("Working out what draws cost together"):
         mechanism = Mechanism.open(file)
         costs = mechanism.costs([int(number) for number in asked], delta)
     if plot is not None:
@@ -117,7 +117,7 @@ def show(file: Path, as_json: bool) -> None:
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
 
-    with terminal.working("Checking the certificate"):
+    with terminal.task_progress("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if as_json:
         terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": str(mechanism.promise)})

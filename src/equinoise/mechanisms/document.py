@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapt
 from equinoise.data.grid import MOST_BINS, Axis
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
-from equinoise.mechanisms.draws import MOST, MOST_DRAWS, MOST_ROWS
+from equinoise.mechanisms.draws import MOST, MOST_DRAWS, MOST_ROWS_PER_PERSON
 
 
 class _Strict(BaseModel):
@@ -156,7 +156,7 @@ class PerInstanceDocument(Document):
             and all(times > 0 for bag in self.bags for _, times in bag)
             and (max(sizes) == 1 or (self.settings.unit is not None and self.settings.unit_rows == "all"))
             and sum(n * rows for n, rows in zip(self.people, sizes, strict=True)) <= MOST
-            and max(sizes) <= MOST_ROWS
+            and max(sizes) <= MOST_ROWS_PER_PERSON
         )
 
     def _scales_fit(self) -> bool:

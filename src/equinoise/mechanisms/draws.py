@@ -18,7 +18,7 @@ RandomBytes = Callable[[int], bytes]
 
 MOST = 2**62
 MOST_DRAWS = 10**9
-MOST_ROWS = 2**30
+MOST_ROWS_PER_PERSON = 2**30
 """Of one person."""
 _CHUNK = 1 << 18
 

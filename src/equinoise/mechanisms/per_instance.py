@@ -21,7 +21,7 @@ from equinoise.privacy.promise import PER_INSTANCE, Neighbours
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.solution import Solution
 
-MOST_LAID_OUT = 2**26
+MOST_COST_WEIGHTS = 2**26
 """Weights that are ever laid out: half a gigabyte, and some copies of it."""
 
 
@@ -115,10 +115,10 @@ class PerInstance(ProfileWeights):
     def accountant(self) -> Accountant:
         """What many draws cost each group; here everyone's weights are laid out over all cells."""
         groups, cells = len(self.people), self.grid.cells
-        if groups * cells > MOST_LAID_OUT:
+        if groups * cells > MOST_COST_WEIGHTS:
             raise BadInput(
                 f"What many draws cost needs {groups:,} groups x {cells:,} cells = {groups * cells:,} weights at once, "
-                f"and {MOST_LAID_OUT:,} are possible. Use fewer bins or scales, or leave out delta."
+                f"and {MOST_COST_WEIGHTS:,} are possible. Use fewer bins or scales, or leave out delta."
             )
         whole = np.int64 if int(self.members.sizes.max()) * self.weight_total < 2**63 else object
         return Accountant(self.people, np.concatenate([rows for _, rows in self.laid_out(whole)]), self.members.sizes)

@@ -23,7 +23,7 @@ from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.statistics.baselines import cells_within
 from equinoise.synthesis.monotone import LEAST_EPSILON, Rule, each_without_one, public_rule, weights
 
-MOST_STEPS = 10**7
+MOST_LOSS_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
 
 
@@ -197,7 +197,7 @@ class PrivateTable(Mechanism):
     def losses_by_theorem(self) -> bool:
         """Whether working losses out would take too long, or is impossible: then they are epsilon for everyone."""
         steps = int(np.count_nonzero(self.counts)) * len(self.rule.near) ** 2
-        return steps > MOST_STEPS or not self._certificate.holds
+        return steps > MOST_LOSS_STEPS or not self._certificate.holds
 
     @cached_property
     def _losses(self) -> Floats:

@@ -22,10 +22,10 @@ from equinoise.data.grid import Floats, Ints
 from equinoise.privacy.composition import ERROR, MOST_POINTS, ORDERS, composed, log_sum
 from equinoise.privacy.loss import losses
 
-ROUNDING = 0.01
+GRID_ROUNDING = 0.01
 """What rounding the losses to a grid may add, as a share."""
 
-MARGIN = 1e-9
+SUM_MARGIN = 1e-9
 """More than floating point gets sums of losses wrong, relatively."""
 
 FINEST = 2**-22
@@ -118,10 +118,10 @@ class Accountant:
         """
         if draws == 0:
             return np.zeros(len(self.people))
-        basic = draws * self.losses * (1 + MARGIN)
+        basic = draws * self.losses * (1 + SUM_MARGIN)
         if delta <= 0:
             return basic
-        each = self._renyi * (1 + MARGIN) + ERROR * ORDERS / (ORDERS - 1)
+        each = self._renyi * (1 + SUM_MARGIN) + ERROR * ORDERS / (ORDERS - 1)
         renyi = (draws * each + _rest(ORDERS, delta)).min(axis=1)
         return np.asarray(np.minimum(basic, np.maximum(renyi, 0.0)))
 
@@ -138,7 +138,7 @@ class Accountant:
         ratios = np.abs(p - q[group])
         spread = float(ratios[np.isfinite(ratios)].max())
         finest = max(FINEST * spread, ERROR)
-        fine = max(ROUNDING * min(quick, draws * spread) / draws, finest)
+        fine = max(GRID_ROUNDING * min(quick, draws * spread) / draws, finest)
         if draws * spread > MOST_POINTS * fine:
             return quick
         step, above = 16 * fine if enough > 0 else fine, quick
@@ -146,7 +146,7 @@ class Accountant:
             above = min(above, composed(p, q[group], draws, delta, step))
             if above <= enough or step <= finest or draws * spread > MOST_POINTS * step:
                 return above
-            if draws * step <= ROUNDING * (above - draws * step):
+            if draws * step <= GRID_ROUNDING * (above - draws * step):
                 return above
             step /= 4
 
@@ -182,7 +182,7 @@ def bounded_range_cost(epsilon: float, draws: int, delta: float) -> float:
     if delta <= 0 or draws == 0:
         return draws * epsilon
     zcdp = float(_by_zcdp(epsilon, draws, delta).min())
-    return min(draws * epsilon, max(zcdp, 0.0) * (1 + MARGIN))
+    return min(draws * epsilon, max(zcdp, 0.0) * (1 + SUM_MARGIN))
 
 
 def bounded_range_order(epsilon: float, draws: int, delta: float) -> float:
@@ -197,7 +197,7 @@ def _by_zcdp(epsilon: float, draws: int, delta: float) -> Floats:
 def bounded_range_epsilon(budget: Budget, draws: int) -> float:
     """The largest range of log-ratios such that so many draws cost at most the budget together."""
     rho = ((budget.epsilon - _rest(_FINE, budget.delta)) / (_FINE * draws)).max()
-    return float(max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - MARGIN)))
+    return float(max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - SUM_MARGIN)))
 
 
 _FINE = 1 + np.geomspace(1e-4, 1e8, 20_001)

@@ -60,7 +60,7 @@ MOST_TILT = 1e9
 MOST_POINTS = 2**23
 """Grids of more points than this take long."""
 
-UNIT = 2.0**-53
+ROUND_OFF = 2.0**-53
 
 
 def composed(p: Floats, q: Floats, draws: int, delta: float, step: float) -> float:
@@ -168,7 +168,7 @@ class _Sums:
         with shares that sum to 1."""
         first = int(np.searchsorted(self.losses, epsilon, side="right"))
         tilted, plain = (values[: len(self.losses) - first] for values in self.falling)
-        found = 8 * UNIT + self.off * _most(self.tilt)
+        found = 8 * ROUND_OFF + self.off * _most(self.tilt)
         if len(plain) > 0:
             z = float(self.losses[first]) - epsilon
             factors = tilted * (1 - math.exp(-z) * plain)
@@ -195,13 +195,13 @@ def _tilted_sums(one: _Draw, draws: int, tilt: float) -> _Sums | None:
         return None
     around = np.bincount(one.places % size, weights=one.tilted(tilt), minlength=size)
     spectrum = np.fft.rfft(around)
-    wrong = 16 * levels * UNIT
+    wrong = 16 * levels * ROUND_OFF
     norm = math.sqrt(2 * float(np.exp((2 * draws - 2) * np.log(np.abs(spectrum) + wrong)).sum()))
     shares = np.roll(np.fft.irfft(_power(spectrum, draws), size), -(low % size))
     return _Sums(
         losses=(low + np.arange(size, dtype=np.float64)) * one.step,
         shares=np.maximum(shares, 0.0),
-        off=2 * (draws + 1) * (wrong + 3 * UNIT) * norm + BEYOND,
+        off=2 * (draws + 1) * (wrong + 3 * ROUND_OFF) * norm + BEYOND,
         tilt=tilt,
         log_mean=draws * one.log_mean(tilt),
     )

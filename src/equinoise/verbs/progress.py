@@ -60,15 +60,15 @@ def _bar() -> Iterator[Callable[[Round], None]]:
     """A bar that moves while work goes on and then makes room for how long it took."""
     from IPython.display import HTML, display
 
-    from equinoise.present.terminal import Waiting, round_in_words
+    from equinoise.present.terminal import TimeLeft, round_in_words
 
     began = last = time.monotonic()
-    waiting = Waiting()
+    time_left = TimeLeft()
     handle: Any = display(HTML(_moving("Reading and counting")), display_id=True)  # type: ignore[no-untyped-call]
 
     def seen(state: Round) -> None:
         nonlocal last
-        left = waiting.left(state)
+        left = time_left.in_words(state)
         if time.monotonic() - last >= OFTEN:
             last = time.monotonic()
             handle.update(HTML(_moving(round_in_words(state) + left, state.done)))  # type: ignore[no-untyped-call]

@@ -6,8 +6,8 @@ in; what falls outside is added up in a last line.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 from rich.cells import set_cell_size
@@ -18,15 +18,15 @@ from equinoise.data.grid import Axis, Floats
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.per_bin import marginal
 
-LINES = 18
-COLUMNS = 3
-"""Of several columns, so many are shown, each with its part of the lines."""
+MOST_LINES = 18
+MOST_COLUMNS = 3
+"""Of several columns, so many are drawn, each with its part of the lines."""
 LABEL, BAR, SHARE = 20, 19, 8
+"""Letters of a label, of the longest bar and of a share."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """Some bins: where they are, and how likely they are in the data and in a draw."""
 
     label: str
@@ -34,7 +34,7 @@ class Line:
     released: float
 
 
-def lines_of(axis: Axis, original: Floats, released: Floats, most: int = LINES) -> list[Line]:
+def lines_of(axis: Axis, original: Floats, released: Floats, most: int = MOST_LINES) -> list[Line]:
     """The lines of one column, and one for the rest if anything falls there."""
     occupied = np.flatnonzero(original)
     first, last = int(occupied[0]), int(occupied[-1])
@@ -75,24 +75,24 @@ def percent(share: float) -> str:
 
 def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
     """All of it, with a head; ``plain`` for terminals that know no blocks."""
-    grid, drawn = mechanism.grid, Text()
-    shown = grid.axes[:COLUMNS]
-    for number, axis in enumerate(shown):
+    grid, text = mechanism.grid, Text()
+    axes = grid.axes[:MOST_COLUMNS]
+    for number, axis in enumerate(axes):
         original, released = (marginal(values, grid, number) for values in (mechanism.original, mechanism.output))
-        lines = lines_of(axis, original, released, LINES // len(shown) - (len(shown) > 1))
+        lines = lines_of(axis, original, released, MOST_LINES // len(axes) - (len(axes) > 1))
         most = max(max(line.original, line.released) for line in lines)
-        drawn.append(f"{_fitting(axis.name)}  {'original':<{BAR + SHARE}}  released\n", style="bold")
+        text.append(f"{_fitting(axis.name)}  {'original':<{BAR + SHARE}}  released\n", style="bold")
         for line in lines:
-            drawn.append(f"{line.label:>{LABEL}}  ")
+            text.append(f"{line.label:>{LABEL}}  ")
             for share, style in ((line.original, ""), (line.released, "blue")):
                 letters = bar(share, most, plain=plain)
-                drawn.append(letters, style=style)
-                drawn.append(f" {percent(share)}".ljust(BAR + SHARE - len(letters)) + "  ")
-            drawn.right_crop(len(drawn.plain) - len(drawn.plain.rstrip(" ")))
-            drawn.append("\n")
-    if len(grid.axes) > COLUMNS:
-        drawn.append(f"and {len(grid.axes) - COLUMNS} more columns\n")
-    return drawn
+                text.append(letters, style=style)
+                text.append(f" {percent(share)}".ljust(BAR + SHARE - len(letters)) + "  ")
+            text.right_crop(len(text.plain) - len(text.plain.rstrip(" ")))
+            text.append("\n")
+    if len(grid.axes) > MOST_COLUMNS:
+        text.append(f"and {len(grid.axes) - MOST_COLUMNS} more columns\n")
+    return text
 
 
 def _fitting(name: str) -> str:

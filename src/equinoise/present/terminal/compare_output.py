@@ -1,4 +1,4 @@
-"""Methods side by side, and what more draws cost."""
+"""Methods side by side: ``compare``."""
 
 from __future__ import annotations
 
@@ -10,27 +10,17 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, Row
+from equinoise.analysis.methods import LOCAL_ROWS, PROMISES
 from equinoise.formatting import at_most, listed
-from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.cost import how_composed
-from equinoise.present.terminal.consoles import screen
+from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.wording import METRIC_NAMES, SECRET
 from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
 
-COMPARED = {
-    "kl": "KL",
-    "js": "Jensen-\nShannon",
-    "tv": "total\nvar.",
-    "sd_loss": "SD\nchange",
-    "pmf_sd_loss": "SD of\nprob.",
-    "jaccard": "Jac-\ncard",
-    "cosine": "cosine",
-    "wasserstein": "Wasser-\nstein",
-    "correlation_loss": "corre-\nlation",
-}
+SHORT_NAMES = {
+    "kl": "KL", "js": "Jensen-\nShannon", "tv": "total\nvar.", "sd_loss": "SD\nchange", "pmf_sd_loss": "SD of\nprob.",
+    "jaccard": "Jac-\ncard", "cosine": "cosine", "wasserstein": "Wasser-\nstein", "correlation_loss": "corre-\nlation",
+}  # fmt: skip
 """The metrics' names where there is little room."""
-
 
 DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein", "correlation_loss")
 """What is left out first where a terminal is narrow."""
@@ -41,17 +31,17 @@ def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list
     known = comparison.rows[0].metrics
     for many in range(len(DISPENSABLE) + 1):
         left_out = DISPENSABLE[:many]
-        table = comparison_table(comparison, [name for name in COMPARED if name in known and name not in left_out])
+        table = comparison_table(comparison, [name for name in SHORT_NAMES if name in known and name not in left_out])
         if console.measure(table, options=console.options.update(width=1000)).maximum <= console.width:
             break
-    return table, [METRIC_NAMES[name] for name in COMPARED if name in known and name in left_out]
+    return table, [METRIC_NAMES[name] for name in SHORT_NAMES if name in known and name in left_out]
 
 
 def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
     """Every method at every epsilon, in 100 columns with all metrics."""
     table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
     table.add_column("method", no_wrap=True)
-    for name in (*(COMPARED[name] for name in metrics), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+    for name in (*(SHORT_NAMES[name] for name in metrics), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
         table.add_column(name, justify="right", no_wrap=True)
     for epsilon in comparison.epsilons:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
@@ -59,15 +49,12 @@ def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
             table.add_row(
                 row.label, *(_brief(name, row.metrics[name]) for name in metrics),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
-                "all" if row.protected == comparison.people else f"{row.protected:,}", _promised(row),
-                style=None if row.promised is not None else "red",
+                "all" if row.protected == comparison.people else f"{row.protected:,}",
+                "none" if row.promised is None else at_most(row.promised),
+                style="red" if row.promised is None else None,
             )  # fmt: skip
         table.add_section()
     return table
-
-
-def _promised(row: Row) -> str:
-    return "none" if row.promised is None else at_most(row.promised)
 
 
 def _brief(name: str, value: float | None) -> str:
@@ -82,8 +69,7 @@ def _brief(name: str, value: float | None) -> str:
 
 def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     """The table, what each method promises, and how to read it."""
-    console = screen()
-    columns = len(comparison.grid.axes)
+    console, columns = stdout_console(), len(comparison.grid.axes)
     shares = f"{listed(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
     console.print(
         f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells. Distances from the "
@@ -120,25 +106,4 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
-    console.print(SECRET, style="dim")
-
-
-def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
-    """How the cost of draws grows."""
-    console = screen()
-    table = Table(title=f"What draws cost together, except with probability delta = {costs[0]['delta']:g}")
-    for name in ("draws", "worst person", "median person", "losses added up"):
-        table.add_column(name, justify="right")
-    for row in costs:
-        table.add_row(
-            f"{row['draws']:,}", at_most(row["worst"]), at_most(row["median"]), at_most(row["added_up"])
-        )  # fmt: skip
-    console.print(table)
-    console.print(
-        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
-        f"{how_composed(mechanism)}"
-    )
-    if plot is not None:
-        console.print(f"The plot is in {plot} (only you can read it).")
-    console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import sys
 
 from rich.console import Console
+from rich.table import Table
 
-NARROWEST, USUAL = 10, 80
+NARROWEST_WIDTH, USUAL_WIDTH, PIPE_WIDTH = 10, 80, 200
 
 
 class _Piped(Console):
@@ -15,24 +16,32 @@ class _Piped(Console):
         raise BrokenPipeError
 
 
-def screen() -> Console:
-    """Stdout."""
-    wide = None if sys.stdout.isatty() else 200
-    return _wide_enough(_Piped(highlight=False, soft_wrap=True, markup=False, width=wide))
+def stdout_console() -> Console:
+    """For what was asked for."""
+    width = None if sys.stdout.isatty() else PIPE_WIDTH
+    return _wide_enough(_Piped(highlight=False, soft_wrap=True, markup=False, width=width))
 
 
-def notes() -> Console:
-    """Stderr."""
+def stderr_console() -> Console:
+    """For progress and notes."""
     return _wide_enough(Console(stderr=True, highlight=False, soft_wrap=True, markup=False))
 
 
 def _wide_enough(console: Console) -> Console:
     """A terminal that does not know its width says that it has none: nothing would be shown."""
-    if console.width < NARROWEST:
-        console.width = USUAL
+    if console.width < NARROWEST_WIDTH:
+        console.width = USUAL_WIDTH
     return console
 
 
-def somebody_looks(console: Console) -> bool:
+def is_interactive(console: Console) -> bool:
     """Whether a line that changes can be shown: on a real terminal, whatever colours are forced elsewhere."""
     return console.file.isatty() and not console.is_dumb_terminal
+
+
+def number_table(title: str, *names: str) -> Table:
+    """An empty table of numbers: every column is aligned to the right."""
+    table = Table(title=title)
+    for name in names:
+        table.add_column(name, justify="right")
+    return table

@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 
 import numpy as np
 from rich.console import Console
@@ -18,61 +17,50 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn
 from equinoise.analysis.compare import Progress as ComparisonProgress
 from equinoise.data.grid import Floats
 from equinoise.formatting import at_most
-from equinoise.present.terminal.consoles import notes, somebody_looks
+from equinoise.present.terminal.consoles import is_interactive, stderr_console
 from equinoise.solvers.solution import Round
 
 READING = "Reading and counting; the first run also compiles the solver"
-FIRST, RARELY = 2.0, 60.0
+FIRST_LINE, LONGEST_SILENCE = 2.0, 60.0
 """Seconds until the first line where no line can change, and between two lines at most; before, ever more of them."""
-SURE = 0.02
+SURE_SHARE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
 
 
-@dataclass
-class Clock:
+class TimeLeft:
     """How long the rest may take, if it goes on as it did: known once a share of the work is done.
 
-    Whenever the share grows, the whole is estimated anew; until then time runs down. Work may come in pieces, each of
-    which tells its own share from the beginning: then it is the time left of the piece.
+    Time counts from the first share that is heard of, so not from when the data was read. Whenever the share grows, the
+    whole is estimated anew; until then time runs down. Work may come in pieces, each of which tells its own share from
+    the beginning: then it is the time left of the piece.
     """
 
-    now: Callable[[], float] = time.monotonic
-    began: float = field(init=False)
-    done: float = field(init=False, default=0.0)
-    whole: float | None = field(init=False, default=None)
+    def __init__(self, now: Callable[[], float] | None = None) -> None:
+        self.now = now or time.monotonic
+        self.began: float | None = None
+        self.done = 0.0
+        self.whole: float | None = None
 
-    def __post_init__(self) -> None:
-        self.began = self.now()
-
-    def left(self, done: float | None) -> float | None:
-        """Seconds, after hearing the share that is done now."""
+    def seconds(self, done: float | None) -> float | None:
+        """Seconds left, after hearing the share that is done now; None where it cannot be known."""
         if done is None:
             return None
-        if done < self.done:
+        if self.began is None or done < self.done:
             self.began, self.whole = self.now(), None
         took = self.now() - self.began
-        if done != self.done and done >= SURE:
+        if done != self.done and done >= SURE_SHARE:
             self.whole = took / done
         self.done = done
         return self.whole - took if self.whole is not None and self.whole > took else None
 
-
-@dataclass
-class Waiting:
-    """The time left of what rounds are heard of, in words."""
-
-    clock: Clock | None = None
-
-    def left(self, state: Round) -> str:
-        """Nothing where it cannot be known."""
+    def in_words(self, state: Round) -> str:
+        """Time left after a round; nothing where it cannot be known."""
         if state.left is not None:
-            return in_words(state.left, "at most")
-        if self.clock is None and state.done is not None:
-            self.clock = Clock()  # from here on, and not from when the data was read
-        return in_words(self.clock.left(state.done)) if self.clock is not None else ""
+            return time_left_text(state.left, "at most")
+        return time_left_text(self.seconds(state.done))
 
 
-def in_words(seconds: float | None, how: str = "about") -> str:
+def time_left_text(seconds: float | None, how: str = "about") -> str:
     """Time left, to be read at a glance."""
     if seconds is None:
         return ""
@@ -80,49 +68,6 @@ def in_words(seconds: float | None, how: str = "about") -> str:
     if whole < 100:
         return f", {how} {whole} s left"
     return f", {how} {round(whole / 60)} min left" if whole < 5400 else f", {how} {round(whole / 3600)} h left"
-
-
-@contextmanager
-def progress(first: str = READING) -> Iterator[Callable[[Round], None]]:
-    """A line while the solver works: reading, then the run and round it is at and the time left."""
-    console, waiting = notes(), Waiting()
-    if not somebody_looks(console):
-        with now_and_then(console, first) as told:
-            yield lambda state: told(round_in_words(state) + waiting.left(state))
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task(first)
-
-        def seen(state: Round) -> None:
-            bar.update(task, description=round_in_words(state) + waiting.left(state))
-
-        yield seen
-
-
-@contextmanager
-def now_and_then(console: Console, words: str) -> Iterator[Callable[[str], None]]:
-    """A line from the second second on, then after as long again each time; what is at work need not be heard of."""
-    began, ended, latest = time.monotonic(), threading.Event(), [words]
-
-    def tell() -> None:
-        while not ended.wait(max(FIRST, min(time.monotonic() - began, RARELY))):
-            console.print(f"[{time.monotonic() - began:5.0f} s] {latest[0]}")
-
-    def told(words: str) -> None:
-        latest[0] = words
-
-    teller = threading.Thread(target=tell, daemon=True)
-    try:
-        teller.start()
-    except RuntimeError:  # no thread to be had: then in silence
-        yield told
-        return
-    try:
-        yield told
-    finally:
-        ended.set()
-        teller.join()
 
 
 def round_in_words(state: Round) -> str:
@@ -136,39 +81,91 @@ def note(words: str, done: float | None = None, left: float | None = None) -> Ro
 
 
 @contextmanager
-def working(words: str) -> Iterator[Callable[[str], None]]:
-    """Progress of what has no rounds; the words can be changed meanwhile."""
-    with progress(words) as seen:
-        yield lambda words: seen(note(words))
+def progress(first: str = READING) -> Iterator[Callable[[Round], None]]:
+    """A line while the solver works: reading, then the run and round it is at and the time left."""
+    console, time_left = stderr_console(), TimeLeft()
+
+    def describe(state: Round) -> str:
+        return round_in_words(state) + time_left.in_words(state)
+
+    if not is_interactive(console):
+        with periodic_lines(console, first) as update:
+            yield lambda state: update(describe(state))
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(first)
+        yield lambda state: bar.update(task, description=describe(state))
 
 
 @contextmanager
-def comparing(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
+def periodic_lines(console: Console, words: str) -> Iterator[Callable[[str], None]]:
+    """A line from the second second on, then after as long again each time; what is at work need not be heard of."""
+    began, ended, latest = time.monotonic(), threading.Event(), [words]
+
+    def print_lines() -> None:
+        while not ended.wait(max(FIRST_LINE, min(time.monotonic() - began, LONGEST_SILENCE))):
+            console.print(f"[{time.monotonic() - began:5.0f} s] {latest[0]}")
+
+    def update(words: str) -> None:
+        latest[0] = words
+
+    printer = threading.Thread(target=print_lines, daemon=True)
+    try:
+        printer.start()
+    except RuntimeError:  # no thread to be had: then in silence
+        yield update
+        return
+    try:
+        yield update
+    finally:
+        ended.set()
+        printer.join()
+
+
+@contextmanager
+def task_progress(words: str) -> Iterator[Callable[[str], None]]:
+    """Progress of what has no rounds; the words can be changed meanwhile."""
+    with progress(words) as report_progress:
+        yield lambda words: report_progress(note(words))
+
+
+@contextmanager
+def comparison_progress(epsilons: Sequence[float]) -> Iterator[ComparisonProgress]:
     """A line on the terminal while methods are compared: the epsilon and the method under way, and the time left.
 
     Each epsilon takes about as long as the last one. At the first, only the optimal solver says how long it may take.
     """
-    with progress() as seen:
+    with progress() as report_progress:
 
-        def told(epsilon: float, method: str, state: Round | None) -> None:
+        def update(epsilon: float, method: str, state: Round | None) -> None:
             what = round_in_words(state) if state is not None else "under way"
             left = state.left if state is not None and len(epsilons) == 1 else None
             share = epsilons.index(epsilon) / len(epsilons)
-            seen(note(f"Epsilon {at_most(epsilon)}, {method}: {what}", share, left))
+            report_progress(note(f"Epsilon {at_most(epsilon)}, {method}: {what}", share, left))
 
-        yield told
+        yield update
 
 
 @contextmanager
-def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
+def draw_progress(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
     """A bar on the terminal while many draws are made, with the time left; elsewhere a line now and then."""
-    console, clock = notes(), Clock()
     if quiet:
         yield lambda values: values
         return
-    if not somebody_looks(console):
-        with now_and_then(console, "Drawing") as told:
-            yield lambda values: _counted(values, draws, clock, lambda made, left: told(f"{made:,} drawn{left}"))
+    console, time_left = stderr_console(), TimeLeft()
+    time_left.seconds(0.0)  # from here on
+
+    def count(values: Iterator[Floats], update: Callable[[int, str], None]) -> Iterator[Floats]:
+        drawn = 0
+        for part in values:
+            yield part
+            drawn += len(part)
+            update(drawn, time_left_text(time_left.seconds(drawn / draws)))
+
+    if not is_interactive(console):
+        with periodic_lines(console, "Drawing") as update:
+            yield lambda values: count(values, lambda drawn, left: update(f"{drawn:,} drawn{left}"))
         return
     columns = (
         TextColumn("Drawing"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn(),
@@ -177,16 +174,7 @@ def drawing(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]],
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=draws)
 
-        def drawn(made: int, left: str) -> None:
-            bar.update(task, completed=made, description=left.removeprefix(", "))
+        def update_bar(drawn: int, left: str) -> None:
+            bar.update(task, completed=drawn, description=left.removeprefix(", "))
 
-        yield lambda values: _counted(values, draws, clock, drawn)
-
-
-def _counted(values: Iterator[Floats], draws: int, clock: Clock, told: Callable[[int, str], None]) -> Iterator[Floats]:
-    """Draws as they come; how many there are, and the time left, is told on the way."""
-    made = 0
-    for part in values:
-        yield part
-        made += len(part)
-        told(made, in_words(clock.left(made / draws)))
+        yield lambda values: count(values, update_bar)

@@ -1,0 +1,153 @@
+"""What is printed about one mechanism: when it is made, shown and drawn from, and what its draws cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from equinoise.formatting import at_most, format_number, three_digits, visible
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.figures.cost import how_composed
+from equinoise.present.terminal.bars import show_bars
+from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
+from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified, solved
+
+
+def show_optimized(mechanism: Mechanism, out: Path) -> None:
+    """What ``optimize`` or ``synthesize`` reached."""
+    console = stdout_console()
+    _show_quality(console, mechanism)
+    console.print(str(mechanism.promise))
+    console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
+    console.print(SECRET, style="dim")
+
+
+def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
+    """The demo, told as a story."""
+    console = stdout_console()
+    console.print(
+        f"Monthly pay of {mechanism.total_people} people, public bounds {mechanism.grid.axis.low:g} to "
+        f"{mechanism.grid.axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
+    )
+    _show_quality(console, mechanism)
+    console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
+    console.print(str(mechanism.promise))
+    console.print(SECRET, style="dim")
+    console.print(
+        "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
+    )
+    console.print(f"All of this to look at, in a browser: {report}")
+
+
+def _show_quality(console: Console, mechanism: Mechanism) -> None:
+    """How close it is, in letters and in metrics beside the Laplace mechanism's; how it was found and certified."""
+    show_bars(console, mechanism)
+    of_all = "" if mechanism.budget is None else (
+        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, "
+        f"{mechanism.promise.qualifier})"
+    )  # fmt: skip
+    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
+    table.add_column("")
+    table.add_column("this mechanism", justify="right")
+    table.add_column("Laplace mechanism", justify="right")
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    for key, name in METRIC_NAMES.items():
+        if ours.get(key) is not None and theirs.get(key) is not None:
+            table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+    for column in ours.get("columns", {}):
+        for key in ("kl", "wasserstein"):
+            name = f"{METRIC_NAMES[key]}, {visible(column)} alone"
+            table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
+    console.print(table)
+    console.print(solved(mechanism))
+    console.print(certified(mechanism), style="green")
+
+
+def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None) -> None:
+    """What is promised of a release, beside the rows: nothing here is worked out from the data."""
+    console = stderr_console()
+    where = f" to {out}" if out is not None else ""
+    console.print(
+        f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
+        f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent, public=True)}."
+    )
+    console.print(f"{mechanism.promise.public()} {RELEASED}", style="dim")
+
+
+def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path | None) -> None:
+    """How the cost of draws grows."""
+    console = stdout_console()
+    title = f"What draws cost together, except with probability delta = {costs[0]['delta']:g}"
+    table = number_table(title, "draws", "worst person", "median person", "losses added up")
+    for row in costs:
+        table.add_row(f"{row['draws']:,}", *(at_most(row[name]) for name in ("worst", "median", "added_up")))
+    console.print(table)
+    console.print(
+        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
+        f"{how_composed(mechanism)}"
+    )
+    if plot is not None:
+        console.print(f"The plot is in {plot} (only you can read it).")
+    console.print(str(mechanism.promise))
+    console.print(SECRET, style="dim")
+
+
+def show_mechanism(mechanism: Mechanism) -> None:
+    """What a mechanism consists of."""
+    console = stdout_console()
+    for axis in mechanism.grid.axes:
+        console.print(
+            f"Column {axis.name!r}: bounds {format_number(axis.low)} to {format_number(axis.high)}, padded by "
+            f"{axis.padding:.5g} on either side, {axis.bins} bins of {axis.width:.5g}."
+        )
+    show_bars(console, mechanism)
+    if not mechanism.noise:
+        console.print(_weights_table(mechanism))
+    elif len(mechanism.grid.axes) == 1 and mechanism.members.single:
+        console.print(_profile_table(mechanism))
+    else:
+        console.print(_scales_table(mechanism))
+    console.print(solved(mechanism))
+    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
+    console.print(str(mechanism.promise))
+    console.print(SECRET, style="dim")
+
+
+def _scales_table(mechanism: Mechanism) -> Table:
+    """People and rows per choice of scales: there are too many cells to show, or people in several."""
+    title = f"People per {mechanism.noise} scale ({mechanism.grid.name}, data units)"
+    table = number_table(title, "scale", "people", "rows")
+    for index, name in enumerate(mechanism.scale_names()):
+        here = mechanism.scale_indices == index
+        if here.any():
+            people, sizes = mechanism.members.people[here], mechanism.members.sizes[here]
+            table.add_row(name, f"{int(people.sum()):,}", f"{int(people @ sizes):,}")
+    return table
+
+
+def _profile_table(mechanism: Mechanism) -> Table:
+    """People per cell and scale."""
+    axis, members = mechanism.grid.axis, mechanism.members
+    scales = [three_digits(scale * axis.range) for (scale,) in mechanism.scales]
+    title = f"People per cell and {mechanism.noise} scale (data units)"
+    table = number_table(title, "cell", "released value", *scales)
+    middles = axis.midpoints()
+    for cell in members.occupied.tolist():
+        people = [0] * len(scales)
+        for group in np.flatnonzero(members.cells == cell).tolist():
+            people[int(mechanism.scale_indices[group])] = int(members.people[group])
+        table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
+    return table
+
+
+def _weights_table(mechanism: Mechanism) -> Table:
+    """People per cell and how likely each is to be drawn, for a mechanism without scales."""
+    title = "People per cell, and the probability of each cell in a draw"
+    table = number_table(title, "cell", "released value", "people", "probability")
+    values, counts, q = mechanism.released_values, mechanism.histogram, mechanism.output
+    for cell in np.flatnonzero(q).tolist():
+        table.add_row(str(cell), f"{values[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
+    return table
