@@ -125,7 +125,7 @@ def draw(name: str, made: equinoise.PerInstance) -> str:
     chart, words = MAKERS[name](made)
     figure = Figure(name, TITLES[name], "", words, (chart.properties(height=HEIGHT),), (), (), public=True)
     head, rest = figure.svg_without_caption.split("</desc>", 1)
-    dark = f"@media (prefers-color-scheme:dark){{{theme.recoloured(theme.DARK)}}}"
+    dark = f"@media (prefers-color-scheme:dark){{{theme.recolour_rules(theme.DARK)}}}"
     return f"{head}</desc><style>{dark}</style>{shorter(rest)}\n"
 
 

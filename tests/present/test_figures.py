@@ -12,8 +12,8 @@ from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.present.figures import FIGURES, make_figure, theme
 from equinoise.present.figures.cost import promised_cost
-from equinoise.present.figures.distribution import coarse, step_of
-from equinoise.present.figures.losses import hardest
+from equinoise.present.figures.distribution import bins_per_square, coarsen
+from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.figures.per_bin import noise_at_places, places
 from equinoise.present.report import write_report
 from equinoise.solvers.procedure import Procedure
@@ -152,7 +152,7 @@ def test_noise_of_a_column_is_that_of_the_product(mechanisms):
 def test_the_hardest_to_protect_come_first(mechanisms):
     for kind in KINDS:
         m = mechanisms[kind]
-        header, rows = hardest(m, 4)
+        header, rows = hardest_groups(m, 4)
         assert {len(row) for row in rows} == {len(header)}
         found = [float(row[-1]) for row in rows]
         assert found == sorted(found, reverse=True)
@@ -303,7 +303,7 @@ def test_people_with_several_rows_have_figures_too():
         expected = math.sqrt(row @ (np.arange(15) - bin) ** 2) * grid.axis.width
         assert noise == pytest.approx(expected, rel=1e-4, abs=1e-4)
     assert "can be repeated here" in make_figure("convergence", made).caption
-    assert any("(2 rows)" in row[0] for row in hardest(made, 9)[1])
+    assert any("(2 rows)" in row[0] for row in hardest_groups(made, 9)[1])
     plain = equinoise.optimize(PEOPLE, epsilon=2.0, bounds=(0, 100), bins=15, restarts=1)
     single = dataclasses.replace(plain, settings={"unit": "id", "public_bounds": True}, ledger=None)
     assert str(single.promise.public()) == str(made.promise.public())  # whether anyone has several rows is not public
@@ -328,7 +328,7 @@ def test_every_kind_of_people_has_every_figure(kind):
 
 def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
     values = np.random.default_rng(1).random((130, 64))
-    found = coarse(values, [step_of(130), step_of(64)])
+    found = coarsen(values, [bins_per_square(130), bins_per_square(64)])
     assert found.shape == (44, 64)
     assert found[0, 5] == pytest.approx(values[:3, 5].sum())
     assert found[-1, 0] == pytest.approx(values[129, 0])

@@ -15,7 +15,7 @@ from equinoise.formatting import at_most, format_number, quoted, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
-from equinoise.present.figures.cost import usual_draws
+from equinoise.present.figures.cost import default_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
@@ -54,7 +54,7 @@ def quick_cost(mechanism: Mechanism) -> Figure:
     """What draws cost together, at once: by upper bounds that are not tight where the figure takes a second."""
     if not mechanism.costs_differ:
         return cost_figure(mechanism)
-    found = possible_cost(mechanism, lambda: mechanism.costs(usual_draws(mechanism), tight=False))
+    found = possible_cost(mechanism, lambda: mechanism.costs(default_draws(mechanism), tight=False))
     quick = "Quick upper bounds. The figures themselves follow in a moment."
     return replace(found, caption=quick) if found.panels else found
 

@@ -135,7 +135,7 @@ def _style() -> str:
         for look in (theme.LIGHT, theme.DARK)
     )
     looks = f":root {{ {light} }}\n@media screen and (prefers-color-scheme: dark) {{ :root {{ {dark} }} }}\n"
-    return f"{looks}{theme.recoloured(theme.PAGE, 'figure svg ')}\n{_file('page.css')}"
+    return f"{looks}{theme.recolour_rules(theme.PAGE, 'figure svg ')}\n{_file('page.css')}"
 
 
 def _policy(scripts: Sequence[str]) -> str:

@@ -28,7 +28,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
 
     ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
     """
-    costs = costs or mechanism.costs(usual_draws(mechanism))
+    costs = costs or mechanism.costs(default_draws(mechanism))
     points = [
         {"draws": row["draws"], "who": name, "epsilon": row[key]}
         for row in costs
@@ -40,7 +40,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
         f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
         for row in (costs[0], costs[-1])
     )
-    caption = f"{_whose(mechanism, costs[0]['delta'])} {how_composed(mechanism)} {_allowed(mechanism)}"
+    caption = f"{_whose(mechanism, costs[0]['delta'])} {composition_sentence(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
@@ -50,7 +50,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
 
 def promised_cost(mechanism: Mechanism) -> Figure:
     """Epsilon of several draws together as promised, with nothing in it that was worked out from the data."""
-    rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
+    rows = [(many, mechanism.promised_cost(many)) for many in default_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     beside = f" ({mechanism.promise.qualifier})" if mechanism.promise.qualifier else ""
@@ -79,7 +79,7 @@ def _draws(many: int) -> str:
     return f"{many:,} draw{'' if many == 1 else 's'}"
 
 
-def usual_draws(mechanism: Mechanism) -> list[int]:
+def default_draws(mechanism: Mechanism) -> list[int]:
     """Numbers of draws that are shown where nobody names others."""
     return sorted({*DRAWS, mechanism.draws})
 
@@ -88,7 +88,7 @@ def _allowed(mechanism: Mechanism) -> str:
     return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
 
 
-def how_composed(mechanism: Mechanism) -> str:
+def composition_sentence(mechanism: Mechanism) -> str:
     """How what draws cost together was worked out."""
     if mechanism.differentially_private:
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."

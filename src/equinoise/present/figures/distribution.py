@@ -101,8 +101,8 @@ def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
 def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
     alt = altair()
     across, up = mechanism.grid.axes
-    steps = [step_of(axis.bins) for axis in (across, up)]
-    maps = {name: coarse(values.reshape(mechanism.grid.shape), steps) for name, values in three.items()}
+    steps = [bins_per_square(axis.bins) for axis in (across, up)]
+    maps = {name: coarsen(values.reshape(mechanism.grid.shape), steps) for name, values in three.items()}
     highest = max(float(values.max()) for values in maps.values())
     xs, ys = (
         edges(axis)[np.minimum(np.arange(0, axis.bins + step, step), axis.bins)]
@@ -133,12 +133,12 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
     return tuple(panels)
 
 
-def step_of(bins: int) -> int:
+def bins_per_square(bins: int) -> int:
     """How many bins make one square of a map."""
     return -(-bins // MOST_SIDE)
 
 
-def coarse(values: Floats, steps: list[int]) -> Floats:
+def coarsen(values: Floats, steps: list[int]) -> Floats:
     """A map with so many bins made one, on either side; the last one may have fewer."""
     for axis, step in enumerate(steps):
         values = np.add.reduceat(values, np.arange(0, values.shape[axis], step), axis=axis)
@@ -146,7 +146,7 @@ def coarse(values: Floats, steps: list[int]) -> Floats:
 
 
 def _merged(shape: tuple[int, ...]) -> str:
-    steps = [step_of(bins) for bins in shape]
+    steps = [bins_per_square(bins) for bins in shape]
     if max(steps) == 1:
         return ""
     return f" A square of the maps is {steps[0]} x {steps[1]} bins, which could not be told apart."

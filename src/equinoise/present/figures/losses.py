@@ -39,7 +39,7 @@ def losses(mechanism: Mechanism) -> Figure:
         occupied, people, means, largest = people_mean_and_maximum(bins, mechanism.members.people[groups], each[groups])
         rows = PAIR.rows(axis, occupied, people, largest, means)
         drawable = [point for point in PAIR.points(rows) if point["loss"] > 0]  # the scale is logarithmic
-        panels.append(_points(drawable, axis.label, line_of(mechanism), number))
+        panels.append(_points(drawable, axis.label, loss_limit(mechanism), number))
         table += PAIR.table(mechanism.grid, axis, rows)
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
@@ -50,14 +50,14 @@ def losses(mechanism: Mechanism) -> Figure:
     return Figure("losses", title, _caption(mechanism), words, tuple(panels), PAIR.header(mechanism.grid), table)
 
 
-def line_of(mechanism: Mechanism) -> float | None:
+def loss_limit(mechanism: Mechanism) -> float | None:
     """The loss that everyone is to stay within, if it is a loss that is bounded."""
     bounded = mechanism.delta == 0 and mechanism.order is None
     return mechanism.epsilon if bounded else None
 
 
 def _caption(mechanism: Mechanism) -> str:
-    line = line_of(mechanism)
+    line = loss_limit(mechanism)
     what = f"The dashed line is what nobody may exceed, {at_most(line)}." if line is not None else (
         "What is bounded here is not the loss itself, so there is no line."
     )  # fmt: skip
@@ -75,7 +75,7 @@ def _points(points: list[dict[str, Any]], name: str, line: float | None, number:
     return altair().layer(*rules, *layers).properties(height=theme.HEIGHT)
 
 
-def hardest(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
+def hardest_groups(mechanism: Mechanism, most: int = HARDEST) -> tuple[tuple[str, ...], list[tuple[Any, ...]]]:
     """A table of the groups of people with the largest losses: where they are, how many, which scale they need."""
     each, people, names = mechanism.losses(), mechanism.members.people, mechanism.scale_names()
     rows = [

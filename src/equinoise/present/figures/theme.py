@@ -80,7 +80,7 @@ def config(look: dict[str, str]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def recoloured(looks: dict[str, str], prefix: str = "") -> str:
+def recolour_rules(looks: dict[str, str], prefix: str = "") -> str:
     """Style rules that give a picture that was drawn in LIGHT other colours, ``looks``, wherever it is shown."""
     return "".join(
         f'{prefix}[{part}="{light}"]{{{part}:{looks[name]}}}'

@@ -12,7 +12,7 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.present.facts import facts
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
-from equinoise.present.figures.losses import hardest
+from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.settings import asked, cannot_say, command, versions
 from equinoise.present.wording import METRIC_NAMES, certified, solved
@@ -119,7 +119,7 @@ def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Sec
     if name == "convergence":
         blocks.insert(0, Paragraph(f"When it was made, {solved(mechanism)}"))
     if name == "losses":
-        blocks.append(Table(*hardest(mechanism), "The people hardest to protect"))
+        blocks.append(Table(*hardest_groups(mechanism), "The people hardest to protect"))
     return Section(name, figure.title, blocks, short)
 
 

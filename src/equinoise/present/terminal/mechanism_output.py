@@ -10,7 +10,7 @@ from rich.table import Table
 
 from equinoise.formatting import at_most, format_number, three_digits, visible
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.cost import how_composed
+from equinoise.present.figures.cost import composition_sentence
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
 from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified, solved
@@ -87,7 +87,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(table)
     console.print(
         f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
-        f"{how_composed(mechanism)}"
+        f"{composition_sentence(mechanism)}"
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
