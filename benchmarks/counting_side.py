@@ -18,7 +18,7 @@ import numpy as np
 
 from benchmarks.heights import BOUNDS
 from benchmarks.measuring import peak_memory
-from equinoise.data.grid import Axis
+from equinoise.data.grid import Axis, Grid
 
 COLUMN = "height"
 AXIS = Axis.padded(COLUMN, *BOUNDS)
@@ -27,11 +27,13 @@ LOW, PER_WIDTH = AXIS.padded_low, AXIS.per_width
 
 def ours(engine, path):
     """What `equinoise optimize` does before it plays: open the file and count, with every check."""
-    from equinoise.data.counting import count, open_rows
+    from equinoise.data.bad_values import Rules
+    from equinoise.data.counting import count_rows
     from equinoise.data.engines import connect
+    from equinoise.data.rows import open_rows
 
     with connect(engine) as connected:
-        return count(open_rows(path, COLUMN, connected), AXIS).counts
+        return count_rows(open_rows(path, COLUMN, connected), Grid((AXIS,)), Rules()).histogram.counts
 
 
 def bare_polars(path):

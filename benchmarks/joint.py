@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import time
 
-from equinoise.data.counting import count_jointly, open_rows
-from equinoise.data.grid import Axis
+from equinoise.data.bad_values import Rules
+from equinoise.data.counting import count_rows
+from equinoise.data.grid import Axis, Grid
+from equinoise.data.rows import open_rows
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel, offered_scales
 from equinoise.mechanisms.per_instance import PerInstance
@@ -30,7 +32,7 @@ def players(*columns):
 def joint_game(columns, bins, epsilon, *, scales="wide", per_axis=False, utility="kl", rows=None):
     """The game on these columns of the players, or of other rows."""
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
-    found = count_jointly(open_rows(players(*columns) if rows is None else rows, list(columns)), axes)
+    found = count_rows(open_rows(players(*columns) if rows is None else rows, list(columns)), Grid(axes), Rules())
     offered = offered_scales(scales, found.grid, epsilon, per_axis=per_axis)
     kernel = make_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
     return Game(found, kernel, epsilon, utility)

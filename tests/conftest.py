@@ -21,19 +21,20 @@ def seeded_bytes(seed):
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_state(tmp_path_factory):
+def _own_state_folder(tmp_path_factory):
     """Releases are noted in a folder of the tests' own, by the processes they start, too."""
     os.environ["EQUINOISE_STATE"] = str(tmp_path_factory.mktemp("state"))
 
 
 @pytest.fixture(autouse=True)
-def patient(monkeypatch):
-    """Where work is slow, no line about that among what a test looks at."""
+def _no_progress_line(monkeypatch):
+    """Keeps the line about slow work out of what a test reads from the terminal."""
     monkeypatch.setattr("equinoise.present.terminal.progress_line.FIRST_LINE", 10_000.0)
 
 
 @pytest.fixture(scope="session")
 def heights():
+    """Heights (centimetres) of 1,844 basketball players."""
     values = basketball.heights()
     assert len(values) == 1844
     return values
@@ -41,6 +42,7 @@ def heights():
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
+    """The current folder, empty but for ``pay.csv``: 300 people with an id and their pay."""
     monkeypatch.chdir(tmp_path)
     people = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
     pl.DataFrame({"id": range(300), "pay": people}).write_csv("pay.csv")
@@ -49,7 +51,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def run(folder, monkeypatch, capsys):
-    """Run the command line in this process; gives status, stdout, stderr."""
+    """Runs the command line in this process, in that folder; gives status, stdout, stderr."""
 
     def call(*args):
         monkeypatch.setattr(sys, "argv", ["equinoise", *map(str, args)])

@@ -5,8 +5,6 @@ Everything else supports them. Names load on first use, so that importing the pa
 ``--help``) costs nothing.
 """
 
-from equinoise.versions import __version__ as __version__
-
 TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before the command line begins is Python's
 if TYPE_CHECKING:
     from typing import Any
@@ -38,6 +36,8 @@ if TYPE_CHECKING:
     from equinoise.solvers.solution import Solution as Solution
     from equinoise.verbs.optimize import optimize as optimize
     from equinoise.verbs.synthesize import synthesize as synthesize
+
+__version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "analysis.audit",

@@ -1,4 +1,4 @@
-"""Writing a file whole or not at all; reading a short list of numbers."""
+"""Writing a file whole or not at all, and refusing early what could not be written."""
 
 from __future__ import annotations
 
@@ -14,36 +14,33 @@ from typing import IO
 
 from equinoise.errors import BadInput
 
-MOST_TEXT = 10**6
-
 
 def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
 
     ``sources`` (files, folders or patterns) are never written over, with ``force`` or without.
     """
+    read = [source for source in sources if source is not None]
     try:
         folder = path.absolute().parent.resolve()
-        if any(source is not None and source.is_dir() and source.resolve() == folder for source in sources):
+        if any(source.is_dir() and source.resolve() == folder for source in read):
             raise BadInput(f"{str(path)!r} is in the folder being read. Write to another.")
-        if any(source is not None and _matches(path, folder, source) for source in sources):
+        if any(_matches(path, folder, source) for source in read):
             raise BadInput(f"{str(path)!r} matches the pattern being read. Write to another folder.")
-        if path.exists() and any(path.samefile(file) for source in sources if source for file in _read(source)):
+        if path.exists() and any(path.samefile(file) for source in read for file in _files(source)):
             raise BadInput(f"{str(path)!r} is the file being read. Name another to write.")
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
         if os.path.lexists(path) and not force:
-            raise BadInput(
-                f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
-            )
+            raise _exists(path)
         _refuse_special(path)
         if not path.absolute().parent.is_dir():
             raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")
-        probe = path.absolute().parent / f".{secrets.token_hex(8)}.part"
+        probe = folder / f".{secrets.token_hex(8)}.part"
         os.close(os.open(probe, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
         probe.unlink()
     except OSError as error:
-        if any(source is not None and str(source) == str(error.filename) for source in sources):
+        if any(str(source) == str(error.filename) for source in read):
             raise BadInput(f"The file {error.filename!r} cannot be read: {error.strerror or error}.") from None
         raise _cannot_write(path, error) from None
 
@@ -54,7 +51,7 @@ def _refuse_special(path: Path) -> None:
         raise BadInput(f"{str(path)!r} is not an ordinary file and is not replaced. Name another.")
 
 
-def _read(source: Path) -> list[Path]:
+def _files(source: Path) -> list[Path]:
     """The files that a path, if it is no folder, stands for."""
     return [source] if source.exists() else [Path(name) for name in glob.glob(str(source), recursive=True)]
 
@@ -63,38 +60,7 @@ def _matches(path: Path, folder: Path, pattern: Path) -> bool:
     """Whether a file of that name would be read, too, from then on."""
     if pattern.exists() or not fnmatch(path.name, pattern.name):
         return False
-    return any(file.absolute().parent.resolve() == folder and file.name != path.name for file in _read(pattern))
-
-
-def read_numbers(path: Path) -> list[float]:
-    """Numbers separated by commas, semicolons or white space; a first line that is no number is a heading."""
-    try:
-        if path.exists() and not path.is_file():
-            raise BadInput(f"{str(path)!r} is not an ordinary file.")
-        with path.open(encoding="utf-8") as file:
-            text = file.read(MOST_TEXT + 1)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is not text"
-        raise BadInput(f"The file {str(path)!r} cannot be read: {reason}.") from None
-    if len(text) > MOST_TEXT:
-        raise BadInput(f"The file {str(path)!r} is too long for a list of numbers.")
-    lines = text.lstrip("\ufeff").replace(",", " ").replace(";", " ").splitlines()
-    if lines and any(letter.isalpha() for letter in lines[0]) and not any(map(_is_number, lines[0].split())):
-        lines = lines[1:]
-    parts = " ".join(lines).split()
-    bad = next((part for part in parts if not _is_number(part)), None)
-    if bad is not None or not parts:
-        found = f"has {bad[:40]!r} in it" if bad is not None else "is empty"
-        raise BadInput(f"The file {str(path)!r} {found}: it must hold numbers, separated by commas or lines.")
-    return [float(part) for part in parts]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return any(file.absolute().parent.resolve() == folder and file.name != path.name for file in _files(pattern))
 
 
 def write_whole(path: Path, content: Iterable[bytes], *, mode: int, force: bool) -> None:
@@ -131,9 +97,7 @@ def whole_file(path: Path, *, mode: int, force: bool) -> Iterator[IO[bytes]]:
             part.unlink(missing_ok=True)
         sync_folder(folder)
     except FileExistsError:
-        raise BadInput(
-            f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
-        ) from None
+        raise _exists(path) from None
     except OSError as error:
         raise _cannot_write(path, error) from None
 
@@ -152,6 +116,10 @@ def _open_unnamed(folder: Path, mode: int) -> int | None:
 
 def _open_as(handle: int) -> str:
     return f"/proc/self/fd/{handle}"
+
+
+def _exists(path: Path) -> BadInput:
+    return BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True).")
 
 
 def _cannot_write(path: Path, error: OSError) -> BadInput:

@@ -1,8 +1,8 @@
-"""The version of the package, and of everything else that decides what comes out."""
+"""The versions of the package and of everything else that decides what comes out."""
 
 from __future__ import annotations
 
-__version__ = "0.1.0"
+from equinoise import __version__
 
 PACKAGES = ("numpy", "numba", "polars", "highspy", "pygad", "altair", "vl-convert-python")
 

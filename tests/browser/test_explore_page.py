@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fact, fits, started, watched, worked_out
-from tests.helpers.waiting import wait_until
+from tests.browser.conftest import (
+    PHONE,
+    PICTURES,
+    WIDE,
+    fact_value,
+    fits_width,
+    no_complaints,
+    picture_colours,
+    running_command,
+    wait_for_result,
+)
+from tests.helpers.polling import wait_until
 
 FIGURES = ("distribution", "noise", "losses", "cost")
 
@@ -19,8 +29,8 @@ def test_a_whole_release(page, run, folder):
     assert "Contains private data" in page.locator(".private").first.inner_text()
     assert page.locator("#source").inner_text() == "935 people between 0 and 4000, from wage.csv"
     assert page.locator("#promise").inner_text().startswith("Per-instance: for each of the 935 people")
-    assert fact(page, "people protected") == "935"
-    before = float(fact(page, "KL from the original"))
+    assert fact_value(page, "people protected") == "935"
+    before = float(fact_value(page, "KL from the original"))
 
     page.locator("#slider").focus()
     for _ in range(6):
@@ -28,17 +38,17 @@ def test_a_whole_release(page, run, folder):
     assert page.locator("#epsilon").input_value() == "0.5"
     assert page.locator("#slider").get_attribute("aria-valuetext") == "0.5"
     expect(page.locator("#promise")).to_contain_text("at most 0.5 ")
-    worked_out(page)
-    assert float(fact(page, "KL from the original")) > before
-    assert float(fact(page, "worst loss of one draw")) <= 0.5
+    wait_for_result(page)
+    assert float(fact_value(page, "KL from the original")) > before
+    assert float(fact_value(page, "worst loss of one draw")) <= 0.5
 
     page.get_by_label("Differential privacy For every").check()
     page.get_by_label("Draws allowed").fill("3")
     expect(page.locator("#promise")).to_contain_text("3 draws are allowed")
-    worked_out(page)
+    wait_for_result(page)
     assert page.locator("#promise").inner_text().startswith("Differential privacy: for every dataset")
     assert page.locator("#scales").is_disabled()
-    assert float(fact(page, "cost of 3 draws")) == 1.5
+    assert float(fact_value(page, "cost of 3 draws")) == 1.5
 
     page.locator("#name").fill("release.eq")
     page.get_by_role("button", name="Save").click()
@@ -72,13 +82,13 @@ def test_it_looks_as_it_should_in_light_in_dark_and_on_a_phone(page):
         return box is not None and 250 < box["width"] <= place.bounding_box()["width"] + 1
 
     def has_colours(figure, scheme):
-        seen = colours(page, page.locator(f"#figure-{figure} .chart").screenshot())
+        seen = picture_colours(page, page.locator(f"#figure-{figure} .chart").screenshot())
         return seen["other"] > 0.01 and (seen["light"] < 0.3 if scheme == "dark" else seen["light"] > 0.8)
 
     for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
-        wait_until(f"nothing to stick out in {name}", fits, page)
+        wait_until(f"nothing to stick out in {name}", fits_width, page)
         for figure in FIGURES:
             assert page.locator(f"#figure-{figure} .chart").get_attribute("aria-label")
             wait_until(f"{figure} to fit in {name}", as_wide_as_its_place, figure)
@@ -106,8 +116,8 @@ def test_the_report_looks_as_it_should(page):
     report.wait_for_selector("svg.marks")
 
     def looks_right(picture, scheme):
-        light = colours(report, report.screenshot(path=PICTURES / picture, full_page=True))["light"]
-        return fits(report) and (light < 0.4 if scheme == "dark" else light > 0.8)
+        light = picture_colours(report, report.screenshot(path=PICTURES / picture, full_page=True))["light"]
+        return fits_width(report) and (light < 0.4 if scheme == "dark" else light > 0.8)
 
     for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
         report.set_viewport_size(size)
@@ -122,13 +132,13 @@ def test_charts_and_numbers_move_with_every_setting(page):
     before, promised = looks(), page.locator("#promise").inner_text()
     for label, value in (("Bins", "51"), ("Noise scales", "paper")):
         page.get_by_label(label, exact=True).select_option(value)
-        worked_out(page)
+        wait_for_result(page)
         now = looks()
         assert all(now[figure] != before[figure] for figure in FIGURES), label
         before = now
     page.get_by_label("Epsilon: the loss").fill("3")
     expect(page.locator("#promise")).not_to_have_text(promised)
-    worked_out(page)
+    wait_for_result(page)
     assert "--epsilon 3 --bins 51 --scales paper" in page.locator("#command").inner_text()
 
 
@@ -144,7 +154,7 @@ def test_a_refusal_is_the_command_line_s_sentence(page, run):
     page.get_by_label("Epsilon: the loss").fill("")
     expect(page.locator("#refused")).to_have_text("Give a number for epsilon.")
     page.get_by_label("Epsilon: the loss").fill("1")
-    worked_out(page)
+    wait_for_result(page)
     assert page.locator("#refused").is_hidden()
 
 
@@ -160,7 +170,7 @@ def ask_for_long_work(page):
 def test_work_can_be_left(page):
     ask_for_long_work(page)
     page.get_by_label("Differential privacy For every").check()
-    worked_out(page)
+    wait_for_result(page)
     assert page.locator("#promise").inner_text().startswith("Differential privacy: for")
 
 
@@ -181,7 +191,7 @@ def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
     before = processes(explorer.process.pid)
     other = context.new_page()
     other.goto(explorer.home)
-    worked_out(other)
+    wait_for_result(other)
     ask_for_long_work(other)
     own = processes(explorer.process.pid) - before
     assert own
@@ -193,11 +203,11 @@ def test_a_tab_that_is_closed_mid_way_ends_its_work(page, context, explorer):
 def test_two_tabs_show_their_own(page, context, explorer):
     other = context.new_page()
     other.goto(explorer.address)  # the token is used, but the cookie is there
-    worked_out(other)
+    wait_for_result(other)
     assert "token" not in other.url
     other.get_by_label("Epsilon: the loss").fill("0.25")
     expect(other.locator("#promise")).to_contain_text("at most 0.25 ")
-    worked_out(other)
+    wait_for_result(other)
     assert "at most 1 " in page.locator("#promise").inner_text()
     for tab, name in ((page, "one.eq"), (other, "other.eq")):
         tab.locator("#name").fill(name)
@@ -209,7 +219,7 @@ def test_only_the_last_of_many_moves_is_shown(page):
     for epsilon in ("0.9", "0.8", "0.7", "0.6", "0.31"):
         page.get_by_label("Epsilon: the loss").fill(epsilon)
         page.wait_for_timeout(150)
-    worked_out(page)
+    wait_for_result(page)
     assert "at most 0.31 " in page.locator("#promise").inner_text()
     page.wait_for_timeout(500)
     assert "at most 0.31 " in page.locator("#promise").inner_text()
@@ -272,11 +282,11 @@ def test_what_is_there_is_not_replaced(page, folder):
 
 
 def test_the_first_visit_and_the_end(browser, folder):
-    with started(folder) as own, closing(browser.new_context()) as context:
-        with watched(context, own.port):
+    with running_command(folder) as own, closing(browser.new_context()) as context:
+        with no_complaints(context, own.port):
             page = context.new_page()
             page.goto(own.address)
-            worked_out(page)
+            wait_for_result(page)
             assert own.address.partition("token=")[2] not in page.url  # the token does not stay there
             cookies = {cookie["path"]: cookie["name"] for cookie in context.cookies()}
             home = page.url.removeprefix(f"http://127.0.0.1:{own.port}")
@@ -290,28 +300,28 @@ def test_the_first_visit_and_the_end(browser, folder):
 
 
 @pytest.fixture(scope="module")
-def three(folder):
-    """The page of three columns, running."""
+def columns_explorer(folder):
+    """The command for three columns, running."""
     bounds = ("--bounds", "wage", "0", "4000", "--bounds", "hours", "0", "100", "--bounds", "IQ", "40", "160")
-    with started(folder, "men.csv", *bounds) as running:
+    with running_command(folder, "men.csv", *bounds) as running:
         yield running
 
 
 @pytest.fixture
-def several(browser, three):
-    """That page with its first result, in a browser of its own; the token serves once, so it is kept open."""
-    if not hasattr(three, "context"):
-        three.context = browser.new_context(viewport=WIDE)
-        three.context.set_default_timeout(120_000)
-        first = three.context.new_page()
-        first.goto(three.address)
-        worked_out(first)
-        three.home = first.url
+def columns_page(browser, columns_explorer):
+    """The page of three columns with its first result, in a browser of its own: the token serves once."""
+    if not hasattr(columns_explorer, "context"):
+        columns_explorer.context = browser.new_context(viewport=WIDE)
+        columns_explorer.context.set_default_timeout(120_000)
+        first = columns_explorer.context.new_page()
+        first.goto(columns_explorer.address)
+        wait_for_result(first)
+        columns_explorer.home = first.url
         first.close()
-    with watched(three.context, three.port):
-        opened = three.context.new_page()
-        opened.goto(three.home)
-        worked_out(opened)
+    with no_complaints(columns_explorer.context, columns_explorer.port):
+        opened = columns_explorer.context.new_page()
+        opened.goto(columns_explorer.home)
+        wait_for_result(opened)
         yield opened
         opened.close()
 
@@ -326,23 +336,23 @@ def charts(page, figure):
     return page.locator(f"#figure-{figure} .chart svg").count()
 
 
-def test_several_columns_are_chosen_worked_out_and_saved(several, run):
-    page = several
+def test_several_columns_are_chosen_worked_out_and_saved(columns_page, run):
+    page = columns_page
     assert page.locator("h1").inner_text() == "Choose settings for “wage”, “hours” and “IQ”"
     assert page.locator("#source").inner_text() == "935 people, from men.csv"
     assert page.locator("#bins").input_value() == "16"
     assert page.get_by_label("Differential privacy For every").is_disabled()
     assert [charts(page, figure) for figure in FIGURES] == [3, 3, 3, 1]
-    assert fact(page, "people protected") == "935"
+    assert fact_value(page, "people protected") == "935"
 
     column(page, "IQ").uncheck()
     expect(page.locator("#command")).not_to_contain_text("IQ")
     page.locator("#bins").select_option("26")
     expect(page.locator("#command")).to_contain_text("--bins 26")
-    worked_out(page)
+    wait_for_result(page)
     assert [charts(page, figure) for figure in FIGURES] == [3, 2, 2, 1]
-    assert float(fact(page, "largest change of a correlation")) < 0.5
-    together, wage = float(fact(page, "KL from the original")), float(fact(page, "KL of 'wage' alone"))
+    assert float(fact_value(page, "largest change of a correlation")) < 0.5
+    together, wage = float(fact_value(page, "KL from the original")), float(fact_value(page, "KL of 'wage' alone"))
     assert 0 < wage <= together
 
     page.locator("#name").fill("two.eq")
@@ -360,7 +370,7 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
     expect(page.locator("#promise")).to_contain_text("Per-instance")
     page.get_by_label("Differential privacy For every").check()
     expect(page.locator("#promise")).to_contain_text("Differential privacy: for")
-    worked_out(page)
+    wait_for_result(page)
     assert [charts(page, figure) for figure in FIGURES] == [1, 1, 1, 1]
     column(page, "hours").check()  # and the promise that takes one column is left
     expect(page.locator("#promise")).to_contain_text("Per-instance")
@@ -369,21 +379,24 @@ def test_several_columns_are_chosen_worked_out_and_saved(several, run):
     expect(page.locator("#refused")).to_have_text("Choose a column.")
 
 
-def test_several_columns_look_as_they_should_in_light_in_dark_and_on_a_phone(several):
-    page = several
+def test_several_columns_look_as_they_should_in_light_in_dark_and_on_a_phone(columns_page):
+    page = columns_page
     column(page, "IQ").uncheck()
     expect(page.locator("#command")).not_to_contain_text("IQ")
     page.locator("#bins").select_option("26")
     expect(page.locator("#command")).to_contain_text("--bins 26")
-    worked_out(page)
+    wait_for_result(page)
 
     def has_colours(figure, number):
-        return colours(page, page.locator(f"#figure-{figure} .chart > div").nth(number).screenshot())["other"] > 0.01
+        return (
+            picture_colours(page, page.locator(f"#figure-{figure} .chart > div").nth(number).screenshot())["other"]
+            > 0.01
+        )
 
     for name, scheme, size in (("light", "light", WIDE), ("dark", "dark", WIDE), ("phone", "light", PHONE)):
         page.set_viewport_size(size)
         page.emulate_media(color_scheme=scheme)
-        wait_until(f"nothing to stick out in {name}", fits, page)
+        wait_until(f"nothing to stick out in {name}", fits_width, page)
         for figure, many in zip(FIGURES, (3, 2, 2, 1), strict=True):
             for number in range(many):
                 wait_until(f"{figure} {number} to be drawn in {name}", has_colours, figure, number)

@@ -3,9 +3,9 @@
 import pytest
 
 import equinoise
-from tests.browser.conftest import PHONE, PICTURES, WIDE, fits
-from tests.helpers.kinds import KINDS, PEOPLE, mechanism
-from tests.helpers.waiting import wait_until
+from tests.browser.conftest import PHONE, PICTURES, WIDE, fits_width
+from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, mechanism
+from tests.helpers.polling import wait_until
 
 LONG = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
 
@@ -27,7 +27,7 @@ def made(kind):
     return mechanism(kind)
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "a long name"])
+@pytest.mark.parametrize("kind", [*MECHANISM_KINDS, "a long name"])
 def test_nothing_is_cut_off_or_complains(browser, tmp_path, kind):
     path = tmp_path / "report.html"
     made(kind).report(path)
@@ -39,7 +39,7 @@ def test_nothing_is_cut_off_or_complains(browser, tmp_path, kind):
         page.on("pageerror", lambda error, said=said: said.append(str(error)))
         page.goto(path.as_uri())
         page.wait_for_function("document.querySelectorAll('.chart').length === document.querySelectorAll('svg').length")
-        wait_until("nothing to stick out", fits, page)
+        wait_until("nothing to stick out", fits_width, page)
         assert said == []
         assert page.evaluate(CUT_OFF) == []
         page.screenshot(path=PICTURES / f"report-{kind.replace(' ', '-')}-{scheme}-{size['width']}.png", full_page=True)

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import PHONE, PICTURES, WIDE, colours, fits
-from tests.helpers.waiting import wait_until
+from tests.browser.conftest import PHONE, PICTURES, WIDE, fits_width, picture_colours
+from tests.helpers.polling import wait_until
 
 ROOT = Path(__file__).parents[2]
 
@@ -56,7 +56,7 @@ def test_every_page_opens_from_disk_and_asks_for_nothing_else(opened, site):
         broken = page.evaluate("[...document.images].filter(image => !image.naturalWidth).map(image => image.src)")
         assert broken == []
         page.set_viewport_size(PHONE)
-        wait_until(f"{name} not to stick out of a phone", fits, page)
+        wait_until(f"{name} not to stick out of a phone", fits_width, page)
         page.set_viewport_size(WIDE)
 
 
@@ -77,7 +77,7 @@ def test_pictures_are_light_on_light_ground_and_dark_on_dark(opened):
         page = opened("game.html", colour=colour)
         picture = page.locator("img[src$='hiding.svg']")
         picture.scroll_into_view_if_needed()
-        seen = colours(page, picture.screenshot(path=PICTURES / f"site-picture-{colour}.png"))
+        seen = picture_colours(page, picture.screenshot(path=PICTURES / f"site-picture-{colour}.png"))
         assert 0.01 < seen["other"] < 0.5, "nothing is drawn, or nothing is left of the ground"
         light[colour] = seen["light"]
         page.screenshot(path=PICTURES / f"site-{colour}.png")
@@ -91,7 +91,7 @@ def test_the_reader_may_choose_dark_colours_and_pictures_follow(opened):
         page.locator("label[title]:visible").first.click()
     page.wait_for_function("document.body.dataset.mdColorScheme === 'slate'")
     picture = page.locator("img[src$='people.svg']")
-    assert colours(page, picture.screenshot())["light"] < 0.25
+    assert picture_colours(page, picture.screenshot())["light"] < 0.25
 
 
 def test_a_phone_has_a_menu_and_text_of_its_own_width(opened):

@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import equinoise
-from tests.helpers import kinds
-from tests.helpers.saved_files import forge
+from tests.helpers import mechanism_of_every_kind as every_kind
+from tests.helpers.forged_files import forge
 
 PEOPLE = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
 OPTIMIZE = ["--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
@@ -528,13 +528,13 @@ def test_killed_while_optimizing_leaves_no_file(folder):
     assert os.listdir() == ["pay.csv"]
 
 
-@pytest.mark.parametrize("kind", [*kinds.KINDS, "budget", "renyi"])
+@pytest.mark.parametrize("kind", [*every_kind.MECHANISM_KINDS, "budget", "renyi"])
 def test_beside_released_rows_everything_is_the_same_for_all_data(run, folder, kind):
     more = {"budget": {"delta": 1e-5, "draws": 4}, "renyi": {"renyi": 8, "draws": 4}}
     said = []
-    for number, people in enumerate([kinds.PEOPLE, np.random.default_rng(9).normal(45, 15, 300).clip(0, 99)]):
-        if kind in kinds.KINDS:
-            made = kinds.make(kind, people)
+    for number, people in enumerate([every_kind.PEOPLE, np.random.default_rng(9).normal(45, 15, 300).clip(0, 99)]):
+        if kind in every_kind.MECHANISM_KINDS:
+            made = every_kind.make_mechanism(kind, people)
         else:
             made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=15, restarts=1, **more[kind])
         made.save(f"{number}.eq")

@@ -161,15 +161,15 @@ def test_help_imports_no_pictures():
 
 
 @pytest.fixture
-def two(folder):
-    """A file with two columns."""
+def two_columns(folder):
+    """Arguments for a file with two columns."""
     (folder / "two.csv").write_text("a,b\n" + "".join(f"{i % 60},{(i * i) % 40}\n" for i in range(200)))
     limits = ["--bounds", "a", 0, 60, "--bounds", "b", 0, 40]
     return ["two.csv", *limits, "--epsilon", 1, "--restarts", 1, "--bins", 9, "--time-limit", 0.3]
 
 
-def test_two_columns_as_json(run, two):
-    status, out, err = run("compare", *two, "--json", "--plot", "two.svg")
+def test_two_columns_as_json(run, two_columns):
+    status, out, err = run("compare", *two_columns, "--json", "--plot", "two.svg")
     assert status == 0
     assert err == "Left out: monotone-weights. Monotone weights take one column: compare each alone to see it.\n"
     found = json.loads(out)
@@ -181,8 +181,8 @@ def test_two_columns_as_json(run, two):
         assert "for columns 'a' and 'b'" in html.unescape(plot.read())
 
 
-def test_two_columns_for_people(run, two):
-    status, out, _ = run("compare", *two)
+def test_two_columns_for_people(run, two_columns):
+    status, out, _ = run("compare", *two_columns)
     assert status == 0
     assert "columns 'a' and 'b', 81 cells" in out
     assert "laplace, bounded-laplace and staircase give each column epsilon/2" in " ".join(out.split())
@@ -190,7 +190,7 @@ def test_two_columns_for_people(run, two):
     assert "Wasser-" not in out
 
 
-def test_two_columns_with_scales_in_numbers_are_refused_with_what_to_do(run, two):
-    status, out, err = run("compare", *two, "--scales", "1,2")
+def test_two_columns_with_scales_in_numbers_are_refused_with_what_to_do(run, two_columns):
+    status, out, err = run("compare", *two_columns, "--scales", "1,2")
     assert (status, out) == (2, "")
     assert "Scales for several columns are 'wide', 'adaptive', 'paper'" in err

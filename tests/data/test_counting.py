@@ -13,10 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.data.counting import count, find_bounds, open_rows
+from equinoise.data.counting import find_bounds
 from equinoise.data.grid import Axis
-from equinoise.data.rows import VALUE, collect
+from equinoise.data.rows import open_rows
+from equinoise.data.text_fields import VALUE
 from equinoise.errors import BadInput, NotPublicWarning
+from tests.helpers.counts import count
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 VALUES = [0.0, 10.0, 50.0, 50.0, 99.9, 100.0]
@@ -83,7 +85,7 @@ def test_every_number_becomes_the_nearest_float_in_every_frame(kind, frame):
         "duckdb": lambda: duckdb.connect().from_arrow(table),
     }[frame]()
     rows = open_rows(data, "pay")
-    found = collect(rows, rows.frame)[f"{VALUE} 0"].to_numpy()
+    found = rows.collect(rows.frame)[f"{VALUE} 0"].to_numpy()
     assert found.tolist() == [float(value) for value in values]
 
 
@@ -91,7 +93,7 @@ def test_the_widest_integers_of_duckdb_and_decimals_of_pandas_are_exact():
     values = [2**100 + 12345678901234567 * k for k in range(1000)]
     texts = pa.table({"pay": [str(value) for value in values]})
     rows = open_rows(duckdb.connect().from_arrow(texts).select("pay::hugeint as pay"), "pay")
-    assert sorted(collect(rows, rows.frame)[f"{VALUE} 0"].to_list()) == [float(value) for value in values]
+    assert sorted(rows.collect(rows.frame)[f"{VALUE} 0"].to_list()) == [float(value) for value in values]
     objects = pd.DataFrame({"pay": [Decimal("1.5"), None, Decimal(100)]}, index=[7, 3, 5])
     assert count(open_rows(objects, "pay"), AXIS, missing="drop").counts.tolist() == expected([1.5, 100])
 
@@ -190,10 +192,13 @@ EDGES = """
 import sys
 import numpy as np, polars as pl
 from equinoise import Axis
-from equinoise.data.counting import count, open_rows
+from equinoise.data.bad_values import Rules
+from equinoise.data.counting import count_rows
+from equinoise.data.grid import Grid
+from equinoise.data.rows import open_rows
 
 def counted(data, axis):
-    return count(open_rows(data, "x"), axis, missing="refuse", outside="refuse").counts
+    return count_rows(open_rows(data, "x"), Grid((axis,)), Rules()).histogram.counts
 
 whole = Axis.padded("x", 0, 1, bins=300, percentile=1 - 0.5 / np.e, padding_epsilon=2)  # bins of a whole 1/100
 for axis in (Axis.padded("x", 163, 226), whole):

@@ -20,12 +20,12 @@ import pytest
 
 from equinoise import BadInput, NotPublicWarning, optimize
 from equinoise.analysis.row_losses import write_losses
-from equinoise.data.counting import count, count_jointly, open_rows
-from equinoise.data.counting_people import people_by_bag
 from equinoise.data.engines import connect
 from equinoise.data.grid import Axis
 from equinoise.data.paths import find_files
+from equinoise.data.rows import open_rows
 from equinoise.data.text_fields import VALUE, parts_of
+from tests.helpers.counts import count, count_jointly, people_by_bag
 
 AXIS = Axis.padded("x", 0, 20, bins=81)
 

@@ -13,9 +13,9 @@ import equinoise
 from equinoise import BadInput
 from equinoise.analysis.row_losses import write_losses
 from equinoise.data import text_fields as fields
-from equinoise.data.counting import count, open_rows
-from equinoise.data.counting_people import people_by_bag
 from equinoise.data.engines import connect
+from equinoise.data.rows import open_rows
+from tests.helpers.counts import count, people_by_bag
 from tests.helpers.odd_rows import (
     AXIS,
     NAMES,

@@ -4,10 +4,11 @@ import pytest
 
 from equinoise import optimize
 from equinoise.atomic_write import check_writable
-from equinoise.data.counting import count, open_rows
 from equinoise.data.engines import connect
 from equinoise.data.grid import Axis
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput
+from tests.helpers.counts import count
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 ENGINES = ["polars", "duckdb"]
@@ -118,6 +119,6 @@ def test_a_missing_extra_is_named(monkeypatch, name):
     def lacking(module):
         raise ModuleNotFoundError(f"No module named {name!r}")
 
-    monkeypatch.setattr("importlib.import_module", lacking)
+    monkeypatch.setattr("equinoise.choices.import_module", lacking)
     with pytest.raises(BadInput, match=rf"pip install 'equinoise\[{name}\]'"), connect(name):
         pass

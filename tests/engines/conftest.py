@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from equinoise.data.engines import connect
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
-from tests.helpers.waiting import wait_until
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.polling import wait_until
 
 os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
 os.environ["PYSPARK_PYTHON"] = sys.executable
-NAMES = ["duckdb", "dask", "spark"]
+ENGINE_NAMES = ["duckdb", "dask", "spark"]
 
 
 def pytest_collection_modifyitems(items):
@@ -30,31 +30,34 @@ def pytest_collection_modifyitems(items):
 
 
 def free_port():
+    """A port of this computer that nobody listens on."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         return taken.getsockname()[1]
 
 
-def answers(port):
+def port_answers(port):
+    """Whether somebody listens on a port of this computer."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 @contextmanager
-def process(command, log, **environment):
+def running_process(command, log, **environment):
+    """A process with its output in a log file; it is ended on the way out."""
     with log.open("wb") as out:
-        started = subprocess.Popen(
+        process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **environment}
         )
     try:
-        yield started
+        yield process
     finally:
-        started.terminate()
+        process.terminate()
         try:
-            started.wait(20)
+            process.wait(20)
         except subprocess.TimeoutExpired:
-            started.kill()
-            started.wait()
+            process.kill()
+            process.wait()
 
 
 class DaskCluster:
@@ -65,11 +68,11 @@ class DaskCluster:
         self.address = f"tcp://127.0.0.1:{port}"
         alone = ["--host", "127.0.0.1", "--no-dashboard"]
         scheduler = [sys.executable, "-m", "dask", "scheduler", "--port", str(port), *alone]
-        stack.enter_context(process(scheduler, folder / "scheduler.log"))
-        wait_until("the Dask scheduler", lambda: answers(port))
+        stack.enter_context(running_process(scheduler, folder / "scheduler.log"))
+        wait_until("the Dask scheduler", lambda: port_answers(port))
         one = [sys.executable, "-m", "dask", "worker", self.address, "--nthreads", "1", "--no-nanny", *alone]
         own = ["--local-directory", str(folder)]
-        self.workers = [stack.enter_context(process([*one, *own], folder / f"worker{i}.log")) for i in (1, 2)]
+        self.workers = [stack.enter_context(running_process([*one, *own], folder / f"worker{i}.log")) for i in (1, 2)]
         wait_until("two Dask workers", lambda: len(self.pids()) == 2)
 
     def pids(self):
@@ -81,12 +84,14 @@ class DaskCluster:
 
 @contextmanager
 def dask_cluster(folder):
+    """A running cluster; it is ended on the way out."""
     with ExitStack() as stack:
         yield DaskCluster(folder, stack)
 
 
 @pytest.fixture(scope="session")
 def dask_address(tmp_path_factory):
+    """The address of a scheduler with two workers."""
     with dask_cluster(tmp_path_factory.mktemp("dask")) as cluster:
         yield cluster.address
 
@@ -103,13 +108,13 @@ def spark_address(tmp_path_factory):
     here = ["--host", "127.0.0.1", "--webui-port", str(free_port())]
     with ExitStack() as stack:
         master = [start[0], f"{start[1]}.master.Master", "--port", str(port), *here]
-        stack.enter_context(process(master, folder / "master.log", **where))
-        wait_until("the Spark master", lambda: answers(port))
+        stack.enter_context(running_process(master, folder / "master.log", **where))
+        wait_until("the Spark master", lambda: port_answers(port))
         for i in (1, 2):
             here[-1] = str(free_port())
             size = ["--cores", "1", "--memory", "1g", "--work-dir", str(folder / f"worker{i}")]
             worker = [start[0], f"{start[1]}.worker.Worker", address, *here, *size]
-            stack.enter_context(process(worker, folder / f"worker{i}.log", **where))
+            stack.enter_context(running_process(worker, folder / f"worker{i}.log", **where))
         log = folder / "master.log"
         wait_until("two Spark workers", lambda: log.read_text(errors="replace").count("Registering worker") == 2)
         yield address
@@ -117,6 +122,7 @@ def spark_address(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def addresses(dask_address, spark_address):
+    """The address of each engine, by its name; none for an engine in this process."""
     return {"duckdb": None, "dask": dask_address, "spark": spark_address}
 
 
@@ -124,15 +130,16 @@ def addresses(dask_address, spark_address):
 def engines(addresses):
     """All the engines, open, until the module is done: a Spark application keeps its executors to itself."""
     with ExitStack() as stack:
-        yield {name: stack.enter_context(connect(name, addresses[name])) for name in NAMES}
+        yield {name: stack.enter_context(connect(name, addresses[name])) for name in ENGINE_NAMES}
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=ENGINE_NAMES)
 def engine(request, engines):
+    """Each of the engines, open, one after the other."""
     return engines[request.param]
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=ENGINE_NAMES)
 def frame_of(request, engines, tmp_path):
     """Makes a frame of the engine from a PyArrow table, cut into several partitions where there are any."""
     import dask.dataframe as dd

@@ -10,12 +10,13 @@ import numpy as np
 import polars as pl
 
 from equinoise.data import text_fields as fields
-from equinoise.data.counting import count, open_rows
 from equinoise.data.engines import connect
 from equinoise.data.engines import dask as on_dask
 from equinoise.data.grid import Axis
-from tests.conftest import dask_cluster
-from tests.helpers.waiting import wait_until
+from equinoise.data.rows import open_rows
+from tests.engines.conftest import dask_cluster
+from tests.helpers.counts import count
+from tests.helpers.polling import wait_until
 
 AXIS = Axis.padded("pay", 0, 100, bins=101)
 

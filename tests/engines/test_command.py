@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from tests.conftest import NAMES
+from tests.engines.conftest import ENGINE_NAMES
 
 MAIN = "from equinoise.cli.main import main; main()"
 
@@ -23,6 +23,7 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
+    """A folder of three CSV files, 200 rows each."""
     path = tmp_path_factory.mktemp("rows") / "parts"
     path.mkdir()
     pay = np.random.default_rng(3).normal(900, 300, 600).clip(0, 4000).round(2)
@@ -35,7 +36,7 @@ def optimize(data, out, *more):
     return run("optimize", data, "--bounds", "pay", 0, 4000, "--epsilon", 1, "--out", out, "--json", *more)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ENGINE_NAMES)
 def test_every_engine_makes_the_same_mechanism_and_audits_it(folder, tmp_path, addresses, name):
     at = ["--engine", name, *([] if addresses[name] is None else ["--engine-address", addresses[name]])]
     profiles = []

@@ -5,9 +5,10 @@ import polars as pl
 import pytest
 
 from equinoise.data import text_fields as fields
-from equinoise.data.counting import count, count_jointly, open_rows
 from equinoise.data.grid import Axis
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput
+from tests.helpers.counts import count, count_jointly
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 OTHER = Axis.padded("age", 0, 1, bins=5)

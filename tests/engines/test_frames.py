@@ -7,9 +7,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from equinoise.data.counting import count, count_jointly, find_bounds, open_rows
+from equinoise.data.counting import find_bounds
 from equinoise.data.grid import Axis
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput, NotPublicWarning
+from tests.helpers.counts import count, count_jointly
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 WRONG = [0.0, 10.0, 50.0, 99.9, 100.0, None, float("nan"), float("inf"), -float("inf"), -5.0, 100.5, 1e300]

@@ -30,15 +30,16 @@ def rows():
 
 
 @pytest.fixture(scope="module")
-def made():
+def mechanism():
+    """A mechanism of the rows of this module."""
     return optimize(rows(), **ASKED)
 
 
 @pytest.fixture(scope="module")
-def plain(made, tmp_path_factory):
-    """What polars writes, in this process."""
+def polars_losses(mechanism, tmp_path_factory):
+    """Losses (rows of a table) as polars writes them, in this process."""
     out = tmp_path_factory.mktemp("plain") / "a.parquet"
-    found = write_losses(made, rows(), out)
+    found = write_losses(mechanism, rows(), out)
     assert (found.rows, found.left_out, found.columns) == (PEOPLE, 18, ("loss_2", "scale_2"))
     return pl.read_parquet(out)
 
@@ -46,13 +47,13 @@ def plain(made, tmp_path_factory):
 def small_batches(monkeypatch):
     """So that there are many of them, and partitions in several goes."""
     monkeypatch.setattr(fields, "PART_BYTES", 10_000)
-    monkeypatch.setattr("equinoise.data.engines.duckdb.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.data.engines.dask.ROWS_TOGETHER", 100)
-    monkeypatch.setattr("equinoise.data.engines.dask.PARTS_TOGETHER", 2)
+    monkeypatch.setattr("equinoise.data.engines.duckdb.BATCH_ROWS", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.PIECE_ROWS", 100)
+    monkeypatch.setattr("equinoise.data.engines.dask.STREAMED_PARTITIONS", 2)
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_files_are_written_as_polars_does(tmp_path, engine, made, plain, monkeypatch, ending):
+def test_files_are_written_as_polars_does(tmp_path, engine, mechanism, polars_losses, monkeypatch, ending):
     """The last file is the largest, which Spark would read first."""
     small_batches(monkeypatch)
     folder = tmp_path / "a [1]"
@@ -61,37 +62,37 @@ def test_files_are_written_as_polars_does(tmp_path, engine, made, plain, monkeyp
         some = rows()[first:stop]
         some.write_csv(folder / f"{name}.csv") if ending == "csv" else some.write_parquet(folder / f"{name}.parquet")
     monkeypatch.setattr("equinoise.analysis.row_losses.engine_for", lambda *_: nullcontext(engine))
-    write_losses(made, folder, tmp_path / "b.csv")
-    write_losses(made, folder, tmp_path / "b.parquet")
+    write_losses(mechanism, folder, tmp_path / "b.csv")
+    write_losses(mechanism, folder, tmp_path / "b.parquet")
     found = pl.read_parquet(tmp_path / "b.parquet")
     if ending == "csv":
         read = pl.read_csv(tmp_path / "b.csv", try_parse_dates=True)
-        assert read.cast({"day": pl.Date}).equals(plain)
-        assert found.select("loss_2", "scale_2").equals(plain.select("loss_2", "scale_2"))
+        assert read.cast({"day": pl.Date}).equals(polars_losses)
+        assert found.select("loss_2", "scale_2").equals(polars_losses.select("loss_2", "scale_2"))
     else:
-        assert found.equals(plain)
-        assert found.schema == plain.schema
-        plain.write_csv(tmp_path / "c.csv")
+        assert found.equals(polars_losses)
+        assert found.schema == polars_losses.schema
+        polars_losses.write_csv(tmp_path / "c.csv")
         assert (tmp_path / "b.csv").read_bytes() == (tmp_path / "c.csv").read_bytes()
 
 
-def test_frames_are_written_as_polars_does(tmp_path, frame_of, made, plain):
-    write_losses(made, frame_of(rows().to_arrow()), tmp_path / "b.parquet")
+def test_frames_are_written_as_polars_does(tmp_path, frame_of, mechanism, polars_losses):
+    write_losses(mechanism, frame_of(rows().to_arrow()), tmp_path / "b.parquet")
     found = pl.read_parquet(tmp_path / "b.parquet")
     assert found.sort("a.b").select("a.b", "pay", "name", "Loss", "day").equals(rows())
     added = ["loss_2", "scale_2"]
-    assert sorted(found.select(added).drop_nulls().rows()) == sorted(plain.select(added).drop_nulls().rows())
+    assert sorted(found.select(added).drop_nulls().rows()) == sorted(polars_losses.select(added).drop_nulls().rows())
     if frame_of.engine != "spark":  # there, the order of rows that come from several files is Spark's
-        assert found.equals(plain)
+        assert found.equals(polars_losses)
 
 
-def test_other_rows_get_no_file(tmp_path, frame_of, made):
+def test_other_rows_get_no_file(tmp_path, frame_of, mechanism):
     for changed, said in (
         (rows()[:-1], "fewer people in"),
         (pl.concat([rows(), rows()[:1]]), "more people in"),
     ):
         with pytest.raises(BadInput, match=said):
-            write_losses(made, frame_of(changed.to_arrow()), tmp_path / "b.csv")
+            write_losses(mechanism, frame_of(changed.to_arrow()), tmp_path / "b.csv")
     assert not list(tmp_path.glob("*b.csv*"))
     with pytest.raises(BadInput, match="not numbers"):
         open_rows(frame_of(pa.table({"pay": ["x"]})), "pay", keep=True)

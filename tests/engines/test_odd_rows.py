@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from equinoise.data import text_fields as fields
-from equinoise.data.counting_people import people_by_bag
 from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput
+from tests.helpers.counts import people_by_bag
 from tests.helpers.odd_rows import (
     AXIS,
     NAMES,

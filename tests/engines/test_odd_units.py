@@ -1,12 +1,12 @@
-"""Odd names and values on the clusters: what tests/test_odd_units.py asks of polars and DuckDB."""
+"""Odd names and values on the clusters: what tests/data/test_odd_units.py asks of polars and DuckDB."""
 
 import polars as pl
 import pytest
 
-from equinoise.data.counting import count, open_rows
-from equinoise.data.counting_people import count_units
 from equinoise.data.grid import Axis
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput
+from tests.helpers.counts import count, count_units
 
 AXIS = Axis.padded("x", 0, 100, bins=41)
 PEOPLE = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(7 * i % 100) for i in range(60)]})

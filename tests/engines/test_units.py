@@ -6,11 +6,11 @@ import pyarrow as pa
 import pytest
 
 from equinoise.data import text_fields as fields
-from equinoise.data.counting import open_rows
-from equinoise.data.counting_people import count_units
 from equinoise.data.grid import Axis
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput, SeveralRowsWarning
+from tests.helpers.counts import count_units
 
 AXIS = Axis.padded("pay", 0, 100, bins=11)
 

@@ -10,27 +10,27 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.helpers.exploring import LONG, Visitor
-from tests.helpers.waiting import wait_until
+from tests.helpers.explore_server import LONG_REQUEST, Visitor
+from tests.helpers.polling import wait_until
 
 COMMAND = [sys.executable, "-c", "from equinoise.cli.main import main; main()", "explore"]
 
 
 @pytest.fixture
-def started(folder):
-    """The command in a session of its own, with the address it printed."""
-    begun = []
+def start_command(folder):
+    """Starts the command in a session of its own; gives the process."""
+    processes = []
 
     def start(*options):
         process = subprocess.Popen(
             [*COMMAND, "pay.csv", "--column", "pay", "--bounds", "pay", "0", "100", "--no-browser", *options],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True,
         )  # fmt: skip
-        begun.append(process)
+        processes.append(process)
         return process
 
     yield start
-    for process in begun:
+    for process in processes:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -53,12 +53,12 @@ def nobody_left(group):
 
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_ends_everything(started, which):
-    process = started("--json", "--bins", "51,401")
+def test_ctrl_c_ends_everything(start_command, which):
+    process = start_command("--json", "--bins", "51,401")
     told = json.loads(process.stdout.readline())
     assert told["people"] == 300
     visitor = visit(told["address"])
-    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG})
+    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG_REQUEST})
     answer = connection.getresponse()
     assert json.loads(answer.readline())["kind"] == "note"
     os.killpg(process.pid, which) if which == signal.SIGINT else process.send_signal(which)
@@ -72,8 +72,8 @@ def test_ctrl_c_ends_everything(started, which):
         assert err.endswith("Ended.\n")
 
 
-def test_the_address_is_printed(started):
-    process = started()
+def test_the_address_is_printed(start_command):
+    process = start_command()
     address = process.stdout.readline().strip()
     visitor = visit(address)
     assert visitor.ask("GET", "/")[0] == 200

@@ -11,8 +11,8 @@ import pytest
 
 from equinoise.explore import connections, guard
 from tests.explore.test_command import COMMAND, visit
-from tests.helpers.exploring import Visitor, exploring
-from tests.helpers.waiting import wait_until
+from tests.helpers.explore_server import Visitor, running_server
+from tests.helpers.polling import wait_until
 
 HALF = b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n"
 
@@ -39,7 +39,7 @@ def ended(opened):
 
 
 def test_the_owner_gets_in_whoever_else_holds_on(tmp_path):
-    with exploring(tmp_path) as explorer, ExitStack() as stack:
+    with running_server(tmp_path) as explorer, ExitStack() as stack:
         begun = strangers(stack, explorer.port, 200, HALF) + strangers(stack, explorer.port, 50)
         owner = Visitor(explorer)
         assert owner.enter() == 200
@@ -48,7 +48,7 @@ def test_the_owner_gets_in_whoever_else_holds_on(tmp_path):
 
 
 def test_the_owner_s_connection_is_nobody_else_s_place(tmp_path):
-    with exploring(tmp_path) as explorer, ExitStack() as stack:
+    with running_server(tmp_path) as explorer, ExitStack() as stack:
         owner = Visitor(explorer)
         assert owner.enter() == 200
         kept = owner.connect("GET", "/facts")
@@ -61,7 +61,7 @@ def test_the_owner_s_connection_is_nobody_else_s_place(tmp_path):
 
 def test_a_request_that_is_not_there_in_time_is_ended(tmp_path, monkeypatch):
     monkeypatch.setattr(connections, "SECONDS_TO_ASK", 0.3)
-    with exploring(tmp_path) as explorer, ExitStack() as stack:
+    with running_server(tmp_path) as explorer, ExitStack() as stack:
         idle, half, slow = strangers(stack, explorer.port, 3)
         half.sendall(HALF)
         for opened in (idle, half):
@@ -85,7 +85,7 @@ def test_a_request_that_is_not_there_in_time_is_ended(tmp_path, monkeypatch):
 
 def test_long_work_is_not_taken_for_a_slow_request(tmp_path, monkeypatch):
     monkeypatch.setattr(connections, "SECONDS_TO_ASK", 0.05)
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         owner = Visitor(explorer)
         assert owner.enter() == 200
         assert owner.result(promise="per-instance", epsilon=1.0)
@@ -94,8 +94,8 @@ def test_long_work_is_not_taken_for_a_slow_request(tmp_path, monkeypatch):
 def test_nobody_can_say_that_they_are_somebody_else(tmp_path, monkeypatch):
     """A header that servers behind others believe in would hide another user of this computer."""
     seen = []
-    monkeypatch.setattr(guard, "another_user", lambda client, port: seen.append(client) or True)
-    with exploring(tmp_path) as explorer:
+    monkeypatch.setattr(guard, "is_another_user", lambda client, port: seen.append(client) or True)
+    with running_server(tmp_path) as explorer:
         Visitor(explorer).ask("GET", "/", headers={"X-Forwarded-For": "127.0.0.1", "X-Forwarded-Proto": "https"})
     assert seen[0][0] == "127.0.0.1"
     assert seen[0][1] > 0
@@ -129,8 +129,8 @@ def test_few_file_descriptors_lock_nobody_out_and_print_nothing(folder):
 
 
 def test_what_asyncio_would_print_is_a_line(capsys):
-    open_ones = connections.Connections()
-    open_ones.failed(None, {"exception": OSError(24, "Too many open files")})
+    all_connections = connections.Connections()
+    all_connections.handle_error(None, {"exception": OSError(24, "Too many open files")})
     assert capsys.readouterr().err == ""
-    open_ones.failed(None, {"exception": ZeroDivisionError("a secret")})
+    all_connections.handle_error(None, {"exception": ZeroDivisionError("a secret")})
     assert capsys.readouterr().err == "Something unexpected went wrong in the page's server (ZeroDivisionError).\n"

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equinoise
-from equinoise.data import counting
 from equinoise.data.grid import Axis
+from equinoise.data.rows import Rows, open_rows
 from equinoise.errors import BadInput, EquinoiseError
-from equinoise.explore import view as shown
+from equinoise.explore import view
 from equinoise.explore.counts import count_columns
 from equinoise.explore.request import Asked, make
-from tests.helpers.exploring import BINS, PEOPLE, count, pairs
+from tests.helpers.counts import count_jointly
+from tests.helpers.explore_server import BIN_CHOICES, PAY_VALUES, pay_counts, three_columns
 
 
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=60), st.integers(2, 400), st.integers(2, 400))
@@ -27,18 +28,18 @@ def test_each_grid_gets_the_counts_it_gets_alone(cells, first, second):
     values = np.concatenate([inside[np.array(cells) % len(inside)], [0.0, 7.0]])
     values = np.concatenate([values, np.nextafter(values, 3.0)])
     counted = count_columns(values, column="value", bounds=(0.0, 7.0), bins=[axis.bins for axis in axes])
-    rows = counting.open_rows(values, "value")
+    rows = open_rows(values, "value")
     for axis in axes:
-        together, alone = counted.on(axis.bins).histogram, counting.count(rows, axis)
+        together, alone = counted.on(axis.bins).histogram, count_jointly(rows, (axis,)).histogram
         assert together.grid == alone.grid
         np.testing.assert_array_equal(together.counts, alone.counts)
 
 
 def test_the_file_is_read_once(tmp_path, monkeypatch):
-    pl.DataFrame({"pay": PEOPLE}).write_csv(tmp_path / "pay.csv")
+    pl.DataFrame({"pay": PAY_VALUES}).write_csv(tmp_path / "pay.csv")
     passes = []
-    collect = counting.collect
-    monkeypatch.setattr(counting, "collect", lambda *given: passes.append(1) or collect(*given))
+    collect = Rows.collect
+    monkeypatch.setattr(Rows, "collect", lambda *given: passes.append(1) or collect(*given))
     counted = count_columns(tmp_path / "pay.csv", column="pay", bounds=(0, 100))
     assert len(passes) == 1
     (tmp_path / "pay.csv").unlink()
@@ -48,7 +49,7 @@ def test_the_file_is_read_once(tmp_path, monkeypatch):
 
 
 def test_a_column_that_names_people_several_times_is_pointed_out(tmp_path):
-    pl.DataFrame({"user_id": [i // 3 for i in range(300)], "pay": PEOPLE}).write_csv(tmp_path / "pay.csv")
+    pl.DataFrame({"user_id": [i // 3 for i in range(300)], "pay": PAY_VALUES}).write_csv(tmp_path / "pay.csv")
     (said,) = count_columns(tmp_path / "pay.csv", column="pay", bounds=(0, 100)).warnings
     assert "300 rows have only 100 different values" in said
 
@@ -79,8 +80,8 @@ def without_seconds(mechanism):
 )
 def test_the_mechanism_is_the_one_that_the_command_makes(asked):
     asked = {"bins": 51, **asked}
-    ours = make(count(), Asked.from_json(asked))
-    theirs = made(PEOPLE, column="pay", bounds=(0, 100), **asked)
+    ours = make(pay_counts(), Asked.from_json(asked))
+    theirs = made(PAY_VALUES, column="pay", bounds=(0, 100), **asked)
     assert without_seconds(ours) == without_seconds(theirs)
     assert ours.promise == theirs.promise
 
@@ -104,9 +105,9 @@ def test_the_mechanism_is_the_one_that_the_command_makes(asked):
 )
 def test_refusals_are_those_of_optimize_word_for_word(asked):
     with pytest.raises(EquinoiseError) as theirs:
-        made(PEOPLE, column="pay", bounds=(0, 100), bins=51, **asked)
+        made(PAY_VALUES, column="pay", bounds=(0, 100), bins=51, **asked)
     with pytest.raises(type(theirs.value)) as ours:
-        make(count(), Asked.from_json({"bins": 51, **asked}))
+        make(pay_counts(), Asked.from_json({"bins": 51, **asked}))
     assert str(ours.value) == str(theirs.value)
 
 
@@ -119,13 +120,13 @@ def test_refusals_are_those_of_optimize_word_for_word(asked):
 )
 def test_what_no_command_takes_is_refused(asked, sentence):
     with pytest.raises(BadInput, match=sentence):
-        make(count(), Asked.from_json({"epsilon": 1.0, "bins": 51, **asked}))
+        make(pay_counts(), Asked.from_json({"epsilon": 1.0, "bins": 51, **asked}))
 
 
 @pytest.mark.parametrize("bins", [52, 0, 51.0, "51", True, None, [51]])
 def test_bins_that_were_not_counted_are_refused(bins):
     with pytest.raises(BadInput, match=r"among 21, 51, 401 \(those that were counted"):
-        make(count(), Asked.from_json({"epsilon": 1.0, "bins": bins}))
+        make(pay_counts(), Asked.from_json({"epsilon": 1.0, "bins": bins}))
 
 
 @pytest.mark.parametrize(
@@ -143,7 +144,7 @@ def test_what_is_no_setting_is_refused(asked, sentence):
 
 
 def test_bounds_read_off_the_data_are_told_and_refused_with_differential_privacy():
-    counted = count(bounds=None)
+    counted = pay_counts(bounds=None)
     assert "read off the data" in counted.warnings[0]
     assert counted.public == frozenset()
     assert "not private" in str(make(counted, Asked(1.0, bins=51)).promise)
@@ -165,7 +166,7 @@ def test_bounds_read_off_the_data_are_told_and_refused_with_differential_privacy
 )
 def test_bad_input_is_refused_before_anything_is_served(options, sentence):
     with pytest.raises(BadInput, match=sentence):
-        count(**options)
+        pay_counts(**options)
 
 
 def test_nobody_is_refused():
@@ -174,30 +175,30 @@ def test_nobody_is_refused():
 
 
 def test_one_person_has_differential_privacy_only():
-    counted = count_columns(np.array([3.0]), column="pay", bounds=(0, 10), bins=BINS)
+    counted = count_columns(np.array([3.0]), column="pay", bounds=(0, 10), bins=BIN_CHOICES)
     assert make(counted, Asked(1.0, bins=51, promise="differential-privacy")).total_people == 1
     with pytest.raises(BadInput, match="at least two people are needed"):
         make(counted, Asked(1.0, bins=51))
 
 
 def test_what_is_shown_is_the_mechanism_s_own():
-    mechanism = make(count(), Asked(1.0, bins=51))
-    found = shown.result(mechanism, count(), Asked(1.0, bins=51))
+    mechanism = make(pay_counts(), Asked(1.0, bins=51))
+    found = view.result(mechanism, pay_counts(), Asked(1.0, bins=51))
     assert found["promise"] == str(mechanism.promise)
     facts = {name: value for name, value, _ in found["facts"]}
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)
     assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=1e-3)
-    figures = [message["figure"] for message in shown.quick_figures(mechanism)]
+    figures = list(view.quick_figures(mechanism))
     assert [figure["name"] for figure in figures] == ["distribution", "noise", "losses", "cost"]
     distribution = figures[0]
     released = distribution["header"].index("released")
     assert sum(row[released] for row in distribution["rows"]) == pytest.approx(1)
-    json.dumps([found, figures, shown.cost(mechanism)], allow_nan=False)
+    json.dumps([found, figures, view.cost(mechanism)], allow_nan=False)
 
 
 def test_quick_costs_are_never_below_those_that_follow():
-    mechanism = make(count(), Asked(1.0, bins=51))
+    mechanism = make(pay_counts(), Asked(1.0, bins=51))
     draws = [1, 10, 100]
     quick, tight = mechanism.costs(draws, tight=False), mechanism.costs(draws)
     for above, exact in zip(quick, tight, strict=True):
@@ -206,10 +207,10 @@ def test_quick_costs_are_never_below_those_that_follow():
 
 
 def test_the_command_shown_makes_the_same(folder, run):
-    pl.DataFrame({"my pay": PEOPLE}).write_csv("own pay.csv")
+    pl.DataFrame({"my pay": PAY_VALUES}).write_csv("own pay.csv")
     counted = count_columns("own pay.csv", column="my pay", bounds=(0, 100), bins=[21], outside="clip")
     asked = Asked(0.25, bins=21, draws=7)
-    command = shown.command(counted, asked)
+    command = view.command(counted, asked)
     assert command == (
         "equinoise optimize 'own pay.csv' --column 'my pay' --bounds 'my pay' 0 100 --epsilon 0.25 --bins 21 --draws 7 "
         "--outside clip --out mechanism.eq"
@@ -226,7 +227,7 @@ def test_the_command_shown_makes_the_same(folder, run):
 @pytest.mark.parametrize("asked", [{"epsilon": 2.0}, {"epsilon": 3.0, "bins": 15, "scales": "adaptive"}], ids=str)
 def test_some_of_several_columns_are_what_optimize_makes_of_them(columns, asked):
     """Also of people who have no value in a column that takes no part."""
-    data, counted = pairs()
+    data, counted = three_columns()
     names = [("pay", "tall", "age")[number] for number in sorted(columns or range(3))]
     limits = {axis.name: (axis.low, axis.high) for axis in counted.axes if axis.name in names}
     asked = {"bins": 9, **asked}
@@ -239,7 +240,7 @@ def test_some_of_several_columns_are_what_optimize_makes_of_them(columns, asked)
 @pytest.mark.parametrize("columns", [[], [3], [-1], [0, 0], ["pay"], "0", 0, [True], [0.0]], ids=str)
 def test_columns_that_were_not_counted_are_refused(columns):
     with pytest.raises(BadInput, match="'columns' parameter must be different numbers from 0 to 2, at least one"):
-        make(pairs()[1], Asked(1.0, bins=9, columns=columns))
+        make(three_columns()[1], Asked(1.0, bins=9, columns=columns))
 
 
 @pytest.mark.parametrize(
@@ -252,7 +253,7 @@ def test_columns_that_were_not_counted_are_refused(columns):
     ids=str,
 )
 def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked):
-    data, counted = pairs(column=["pay", "tall"])
+    data, counted = three_columns(column=["pay", "tall"])
     asked = {"epsilon": 1.0, "bins": 9, **asked}
     limits = {"pay": (0, 100), "tall": (0, 200)}
     with pytest.raises(EquinoiseError) as theirs:
@@ -263,11 +264,11 @@ def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked
 
 
 def test_several_columns_are_read_once(tmp_path, monkeypatch):
-    data, _ = pairs()
+    data, _ = three_columns()
     data.write_csv(tmp_path / "people.csv")
     passes = []
-    collect = counting.collect
-    monkeypatch.setattr(counting, "collect", lambda *given: passes.append(1) or collect(*given))
+    collect = Rows.collect
+    monkeypatch.setattr(Rows, "collect", lambda *given: passes.append(1) or collect(*given))
     limits = {"pay": (0, 100), "tall": (0, 200)}
     counted = count_columns(tmp_path / "people.csv", column=["pay", "tall"], bounds=limits)
     assert counted.bins == (8, 11, 16, 26, 51, 101)
@@ -278,17 +279,17 @@ def test_several_columns_are_read_once(tmp_path, monkeypatch):
 def test_more_cells_than_a_page_takes_are_refused_before_anything_is_read():
     with pytest.raises(BadInput, match=r"33 bins on each of 3 columns are 35,937 cells, and .* at most 32,768: .* 32,"):
         count_columns("not there.csv", column=["a", "b", "c"], bins=[5, 33])
-    _, counted = pairs(bins=[32])
+    _, counted = three_columns(bins=[32])
     assert counted.on(32).grid.cells == 32_768
-    assert pairs(bins=None)[1].bins == (8, 11, 16, 26)
+    assert three_columns(bins=None)[1].bins == (8, 11, 16, 26)
 
 
 def test_bounds_of_some_columns_are_public_where_only_those_take_part():
-    _, counted = pairs(bounds={"pay": (0, 100)})
+    _, counted = three_columns(bounds={"pay": (0, 100)})
     assert ["'tall'" in said or "'age'" in said for said in counted.warnings] == [True, True]
     assert "not private" not in str(make(counted, Asked(1.0, bins=9, columns=[0])).promise)
     assert "not private" in str(make(counted, Asked(2.0, bins=9, columns=[0, 1])).promise)
-    assert shown.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
+    assert view.command(counted, Asked(2.0, bins=9, columns=[1, 0])) == (
         "equinoise optimize data --column pay --column tall --bounds pay 0 100 --epsilon 2 --bins 9 --missing drop "
         "--out mechanism.eq"
     )
@@ -296,10 +297,10 @@ def test_bounds_of_some_columns_are_public_where_only_those_take_part():
 
 @pytest.mark.parametrize(("columns", "charts"), [([0, 1], [3, 2, 2, 1]), ([0, 1, 2], [3, 3, 3, 1])], ids=str)
 def test_what_is_shown_of_several_columns(columns, charts):
-    _, counted = pairs()
+    _, counted = three_columns()
     asked = Asked(2.0, bins=9, columns=columns)
     mechanism = make(counted, asked)
-    found = shown.result(mechanism, counted, asked)
+    found = view.result(mechanism, counted, asked)
     facts = {name: (value, note) for name, value, note in found["facts"]}
     ours, theirs = mechanism.metrics(), mechanism.baseline()
     change = (f"{ours['correlation_loss']:.4g}", f"Laplace mechanism: {theirs['correlation_loss']:.4g}")
@@ -307,16 +308,16 @@ def test_what_is_shown_of_several_columns(columns, charts):
     assert facts["KL from the original"][0] == f"{ours['kl']:.4g}"
     for axis in mechanism.grid.axes:
         assert facts[f"KL of {axis.name!r} alone"][0] == f"{ours['columns'][axis.name]['kl']:.4g}"
-    figures = [message["figure"] for message in shown.quick_figures(mechanism)]
+    figures = list(view.quick_figures(mechanism))
     assert [len(figure["specs"]) for figure in figures] == charts
-    json.dumps([found, figures, shown.cost(mechanism)], allow_nan=False)
+    json.dumps([found, figures, view.cost(mechanism)], allow_nan=False)
 
 
 def test_a_cost_that_takes_too_much_memory_is_a_sentence_and_no_end_of_the_page(monkeypatch):
-    _, counted = pairs(column=["pay", "tall"])
+    _, counted = three_columns(column=["pay", "tall"])
     mechanism = make(counted, Asked(2.0, bins=9))
-    monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_COST_WEIGHTS", 10)
-    *_, quick = shown.quick_figures(mechanism)
-    for message in (quick, shown.cost(mechanism)):
-        assert message["figure"]["specs"] == message["figure"]["rows"] == []
-        assert message["figure"]["caption"].startswith("What many draws cost needs")
+    monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_LAID_OUT", 10)
+    *_, quick = view.quick_figures(mechanism)
+    for figure in (quick, view.cost(mechanism)):
+        assert figure["specs"] == figure["rows"] == []
+        assert figure["caption"].startswith("What many draws cost needs")

@@ -6,21 +6,9 @@ import json
 import pytest
 
 from equinoise.explore import app
-from equinoise.explore.guard import HEADERS, MOST_BODY
-from tests.helpers.exploring import Visitor, exploring
-
-
-@pytest.fixture(scope="module")
-def explorer(tmp_path_factory):
-    with exploring(tmp_path_factory.mktemp("folder")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def visitor(explorer):
-    found = Visitor(explorer)
-    assert found.enter() == 200
-    return found
+from equinoise.explore.guard import HEADERS
+from equinoise.explore.refusals import MOST_BODY
+from tests.helpers.explore_server import Visitor, pids_at_work, running_server
 
 
 def refused(answer, status, words):
@@ -35,17 +23,17 @@ def refused(answer, status, words):
 def test_the_address_is_of_this_computer_alone(explorer):
     assert explorer.address.startswith(f"http://127.0.0.1:{explorer.port}/?token=")
     assert len(explorer.guard.token) >= 43
-    assert explorer._socket.getsockname()[0] == "127.0.0.1"
+    assert explorer._listener.getsockname()[0] == "127.0.0.1"
 
 
 def test_the_token_is_exchanged_once_for_a_strict_cookie(tmp_path):
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         first, second = Visitor(explorer), Visitor(explorer)
         assert first.enter("wrong") == 403
         assert first.enter(explorer.guard.token + "x") == 403
         assert first.enter("%C3%A9") == 403
         assert first.enter() == 200
-        assert explorer.guard.token not in first.cookie + first.again + first.home
+        assert explorer.guard.token not in first.cookie + first.reentry_cookie + first.home
         refused(
             second.ask("GET", f"/?token={explorer.guard.token}", headers={"Accept": "text/html"}), 403, "has been used"
         )
@@ -55,7 +43,7 @@ def test_the_token_is_exchanged_once_for_a_strict_cookie(tmp_path):
 
 def test_pages_of_the_guard_ask_for_no_icon(tmp_path):
     """A browser looks for one where no cookie is sent, and complains of the refusal: on some visits, not on all."""
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         for path in ("/?token=wrong", "/", f"/?token={explorer.guard.token}"):
             page = Visitor(explorer).ask("GET", path, headers={"Accept": "text/html"})[2].decode()
             assert '<link rel="icon" href="data:,">' in page
@@ -63,12 +51,12 @@ def test_pages_of_the_guard_ask_for_no_icon(tmp_path):
 
 def test_what_a_browser_tells_other_servers_of_this_computer_opens_nothing(explorer, visitor):
     """They are sent the cookies of all of the host, if a page of theirs is visited; not those of a folder."""
-    thief = Visitor(explorer, visitor.again)
+    thief = Visitor(explorer, visitor.reentry_cookie)
     for path in ("/", "/facts"):
         refused(thief.ask("GET", path), 401, "for the browser that opened the address")
         thief.home = "/"
         refused(thief.ask("GET", path), 401, "for the browser that opened the address")
-    renamed = visitor.again.replace("-again=", "=")
+    renamed = visitor.reentry_cookie.replace("-again=", "=")
     refused(Visitor(explorer, renamed).ask("GET", "/facts"), 401, "for the browser that opened the address")
     assert len(visitor.home) >= 22
     outside = Visitor(explorer, visitor.cookie)
@@ -78,7 +66,7 @@ def test_what_a_browser_tells_other_servers_of_this_computer_opens_nothing(explo
 
 
 def test_a_wrong_token_does_not_use_up_the_right_one(tmp_path):
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         assert Visitor(explorer).enter("wrong") == 403
         assert Visitor(explorer).ask("POST", f"/?token={explorer.guard.token}", {})[0] == 401
         assert Visitor(explorer).ask("GET", f"/facts?token={explorer.guard.token}")[0] == 401
@@ -95,7 +83,7 @@ def test_without_the_cookie_nothing_is_shown(explorer, visitor, path):
 def test_without_the_cookie_nothing_is_done(explorer):
     for path in ("/solve", "/save"):
         refused(Visitor(explorer).ask("POST", path, {"tab": "a", "settings": {"epsilon": 1}}), 401, "for the browser")
-    assert explorer.tabs.running == []
+    assert pids_at_work(explorer) == []
 
 
 def hosts(port):
@@ -154,7 +142,7 @@ def test_typing_the_address_and_the_page_itself_are_not(visitor):
 
 
 def test_only_the_first_visit_may_come_from_another_page(tmp_path):
-    with exploring(tmp_path) as explorer:
+    with running_server(tmp_path) as explorer:
         status, headers, body = Visitor(explorer).ask(
             "GET", f"/?token={explorer.guard.token}", headers={"Sec-Fetch-Site": "cross-site"}
         )

@@ -10,26 +10,14 @@ import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.helpers.exploring import LONG, Visitor, count, exploring, pairs
-from tests.helpers.waiting import wait_until
-
-
-@pytest.fixture(scope="module")
-def explorer(tmp_path_factory):
-    with exploring(tmp_path_factory.mktemp("folder")) as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def visitor(explorer):
-    found = Visitor(explorer)
-    assert found.enter() == 200
-    return found
+from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, pids_at_work, running_server, three_columns
+from tests.helpers.polling import wait_until
 
 
 @pytest.fixture
-def folder_of(explorer):
-    return explorer.tabs._folder
+def server_folder(explorer):
+    """The folder in which the server saves files."""
+    return explorer.tabs.folder
 
 
 def gone(pid):
@@ -43,7 +31,7 @@ def gone(pid):
 
 def begin_long(visitor, tab):
     """Something that takes a while, once its worker is at it."""
-    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG})
+    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG_REQUEST})
     answer = connection.getresponse()
     first = json.loads(answer.readline())
     assert first["kind"] == "note"
@@ -77,7 +65,7 @@ def test_numbers_move_with_epsilon(visitor):
 
 def test_refusals_are_the_command_line_s(visitor, tmp_path):
     (found,) = [message for message in visitor.solve(epsilon=1e-5) if message["kind"] == "refused"]
-    people = count().on(51).histogram
+    people = pay_counts().on(51).histogram
     with pytest.raises(equinoise.PromiseNotMet) as theirs:
         equinoise.optimize(np.repeat(people.grid.axis.midpoints(), people.counts), column="pay",
                            bounds=(0, 100), bins=51, epsilon=1e-5)  # fmt: skip
@@ -88,7 +76,7 @@ def test_refusals_are_the_command_line_s(visitor, tmp_path):
 
 def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
     connection, answer = begin_long(visitor, "busy")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     assert visitor.result("busy", epsilon=1.0)
     assert json.loads(answer.read().splitlines()[-1])["kind"] == "cancelled"
     connection.close()
@@ -97,23 +85,23 @@ def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
 
 def test_a_browser_that_goes_away_ends_its_work(explorer, visitor):
     connection, answer = begin_long(visitor, "left")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     connection.close()
     answer.close()
     wait_until("the worker to end", lambda: gone(pid))
-    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tab to be idle", lambda: pids_at_work(explorer) == [])
     assert visitor.result("left", epsilon=1.0)  # and it can come back
 
 
-def test_two_tabs_do_not_disturb_each_other(explorer, visitor, folder_of):
+def test_two_tabs_do_not_disturb_each_other(explorer, visitor, server_folder):
     connection, answer = begin_long(visitor, "slow")
-    (pid,) = explorer.tabs.running
+    (pid,) = pids_at_work(explorer)
     first, second = visitor.result("left tab", epsilon=1.0), visitor.result("right tab", epsilon=0.5)
     assert not gone(pid)
     assert visitor.save(first["number"], "left.eq", "left tab")[0] == "saved"
     assert visitor.save(second["number"], "right.eq", "right tab")[0] == "saved"
-    assert equinoise.Mechanism.open(folder_of / "left.eq").epsilon == 1.0
-    assert equinoise.Mechanism.open(folder_of / "right.eq").epsilon == 0.5
+    assert equinoise.Mechanism.open(server_folder / "left.eq").epsilon == 1.0
+    assert equinoise.Mechanism.open(server_folder / "right.eq").epsilon == 0.5
     connection.close()
     answer.close()
     wait_until("the worker to end", lambda: gone(pid))
@@ -141,20 +129,20 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
     assert found["sentence"] == "1 tabs are at work already. Close some, or wait."
     connection.close()
     answer.close()
-    wait_until("the tab to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tab to be idle", lambda: pids_at_work(explorer) == [])
 
 
 def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
     monkeypatch.setattr(tabs, "MOST_TABS", 2)
-    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG}) for n in range(6)]
+    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG_REQUEST}) for n in range(6)]
     answers = [connection.getresponse() for connection in begun]
     first = [json.loads(answer.readline()) for answer in answers]
     refused = [found["sentence"] for found in first if found["kind"] == "refused"]
     assert refused == ["2 tabs are at work already. Close some, or wait."] * 4
-    assert len(explorer.tabs.running) == 2
+    assert len(pids_at_work(explorer)) == 2
     for opened in (*begun, *answers):
         opened.close()
-    wait_until("the tabs to be idle", lambda: explorer.tabs.running == [])
+    wait_until("the tabs to be idle", lambda: pids_at_work(explorer) == [])
     assert visitor.result("many 1", epsilon=1.0)  # there is room again
 
 
@@ -171,11 +159,11 @@ def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
         opened.close()
 
 
-def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
+def test_a_saved_mechanism_is_optimize_s_and_private(visitor, server_folder):
     number = visitor.result(epsilon=0.7, draws=5)["number"]
     kind, found = visitor.save(number, "my pay.eq")
     assert (kind, found) == ("saved", {"name": "my pay.eq"})
-    path = folder_of / "my pay.eq"
+    path = server_folder / "my pay.eq"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = equinoise.Mechanism.open(path)
     assert (saved.epsilon, saved.draws, saved.ledger.spent) == (0.7, 5, 0)
@@ -185,16 +173,16 @@ def test_a_saved_mechanism_is_optimize_s_and_private(visitor, folder_of):
         saved.sample(1)
 
 
-def test_nothing_is_replaced(visitor, folder_of):
-    (folder_of / "there.eq").write_bytes(b"kept")
-    os.symlink(folder_of / "nowhere", folder_of / "link.eq")
+def test_nothing_is_replaced(visitor, server_folder):
+    (server_folder / "there.eq").write_bytes(b"kept")
+    os.symlink(server_folder / "nowhere", server_folder / "link.eq")
     number = visitor.result(epsilon=1.0)["number"]
     for name in ("there.eq", "link.eq"):
         kind, found = visitor.save(number, name)
         assert kind == "refused"
         assert found["sentence"] == f"The file '{name}' exists. Choose another name: nothing is replaced from here."
-    assert (folder_of / "there.eq").read_bytes() == b"kept"
-    assert not (folder_of / "nowhere").exists()
+    assert (server_folder / "there.eq").read_bytes() == b"kept"
+    assert not (server_folder / "nowhere").exists()
     assert visitor.save(number, "free.eq")[0] == "saved"
 
 
@@ -211,13 +199,13 @@ def test_a_mechanism_is_saved_once(visitor):
     ["../up.eq", "/tmp/root.eq", "a/b.eq", "..\\up.eq", ".hidden.eq", ".eq", "pay.csv", "pay", "", "a\0.eq", "a\n.eq",
      "x" * 100 + ".eq", "-n.eq", "~.eq", "pay.eq/", None, 3, ["a.eq"], "a\ud800.eq"],
 )  # fmt: skip
-def test_only_plain_names_are_written(visitor, folder_of, name):
+def test_only_plain_names_are_written(visitor, server_folder, name):
     number = visitor.result(epsilon=1.0)["number"]
-    before = sorted(folder_of.iterdir())
+    before = sorted(server_folder.iterdir())
     kind, found = visitor.save(number, name)
     assert kind == "refused"
     assert "ends in .eq, such as pay.eq" in found["sentence"]
-    assert sorted(folder_of.iterdir()) == before
+    assert sorted(server_folder.iterdir()) == before
 
 
 def test_only_what_is_shown_can_be_saved(visitor):
@@ -238,7 +226,7 @@ def test_what_is_not_worked_out_cannot_be_saved(visitor):
 
 
 def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
-    with exploring(tmp_path / "missing") as other:
+    with running_server(tmp_path / "missing") as other:
         guest = Visitor(other)
         guest.enter()
         number = guest.result(epsilon=1.0)["number"]
@@ -262,8 +250,8 @@ def test_the_report_of_a_saved_mechanism(visitor):
 
 
 @pytest.mark.parametrize("name", ["none.eq", "..%2fup.eq", "pay.csv", "damaged.eq"])
-def test_no_report_of_anything_else(visitor, folder_of, name):
-    (folder_of / "damaged.eq").write_bytes(b"no mechanism")
+def test_no_report_of_anything_else(visitor, server_folder, name):
+    (server_folder / "damaged.eq").write_bytes(b"no mechanism")
     status, _, body = visitor.ask("GET", f"/report/{name}")
     assert status in {400, 404, 409}
     assert json.loads(body)["sentence"]
@@ -280,7 +268,7 @@ def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
 
 
 def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
-    with exploring(tmp_path, pairs()[1]) as running:
+    with running_server(tmp_path, three_columns()[1]) as running:
         guest = Visitor(running)
         guest.enter()
         facts = json.loads(guest.ask("GET", "/facts")[2])

@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from equinoise import BadInput
-from equinoise.data.counting import count, open_rows
-from equinoise.data.counting_people import count_units
 from equinoise.data.grid import Axis
+from equinoise.data.rows import open_rows
+from tests.helpers.counts import count, count_units
 
 AXIS = Axis.padded("x", 0, 100, bins=151, percentile=0.5)
 PEOPLE, ODD_CELL = 6, AXIS.cell_of(90.0)

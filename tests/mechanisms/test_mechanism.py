@@ -13,29 +13,32 @@ from equinoise.privacy.accounting import Accountant
 from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
 from tests.helpers import people as counted
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 
 @pytest.fixture
 def people():
+    """Values of 400 people."""
     return np.random.default_rng(1).normal(50, 12, 400).clip(0, 100)
 
 
 @pytest.fixture
-def made(people):
+def mechanism(people):
+    """A mechanism of these people that allows 1,000 draws."""
     return equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=41, draws=1000, restarts=2)
 
 
 @pytest.fixture
-def saved(made, tmp_path):
+def saved_path(mechanism, tmp_path):
+    """The path of that mechanism, saved."""
     path = tmp_path / "m.eq"
-    made.save(path)
+    mechanism.save(path)
     return path
 
 
 @pytest.fixture(scope="module", params=counted.KINDS)
-def each(request):
-    """A mechanism of every kind of people."""
+def any_mechanism(request):
+    """A mechanism of every kind of people, one after the other."""
     return counted.make(request.param, draws=1000)
 
 
@@ -59,28 +62,28 @@ def test_saved_and_opened_is_the_same_mechanism(kind, tmp_path):
         opened.sample(5)
 
 
-def test_everyone_is_protected_and_certified(each):
-    assert each.certificate().holds
-    assert each.solver["equilibrium"]
-    assert each.protected == each.total_people
-    assert 0 < each.worst_loss <= 1
-    assert each.histogram.sum() == each.total_rows == counted.ROWS
-    assert each.output.sum() == pytest.approx(1)
-    assert (each.total_people < each.total_rows) == (not each.members.single)
+def test_everyone_is_protected_and_certified(any_mechanism):
+    assert any_mechanism.certificate().holds
+    assert any_mechanism.solver["equilibrium"]
+    assert any_mechanism.protected == any_mechanism.total_people
+    assert 0 < any_mechanism.worst_loss <= 1
+    assert any_mechanism.histogram.sum() == any_mechanism.total_rows == counted.ROWS
+    assert any_mechanism.output.sum() == pytest.approx(1)
+    assert (any_mechanism.total_people < any_mechanism.total_rows) == (not any_mechanism.members.single)
 
 
-def test_losses_and_output_are_those_of_rows_laid_out(each):
-    rows = counted.laid_out(each)
-    everyone = (each.people.astype(object) @ rows).astype(float)
-    np.testing.assert_allclose(each.output, everyone / everyone.sum())
-    np.testing.assert_allclose(each.losses(), counted.plain_losses(each), rtol=1e-9)
-    assert np.concatenate([rows for _, rows in each.laid_out(object)]).tolist() == rows.tolist()
-    plain = Accountant(each.people, rows, each.members.sizes)
-    assert each.costs([7], 1e-6)[0]["worst"] == plain.worst(7, 1e-6)
+def test_losses_and_output_are_those_of_rows_laid_out(any_mechanism):
+    rows = counted.laid_out(any_mechanism)
+    everyone = (any_mechanism.people.astype(object) @ rows).astype(float)
+    np.testing.assert_allclose(any_mechanism.output, everyone / everyone.sum())
+    np.testing.assert_allclose(any_mechanism.losses(), counted.plain_losses(any_mechanism), rtol=1e-9)
+    assert np.concatenate([rows for _, rows in any_mechanism.laid_out(object)]).tolist() == rows.tolist()
+    plain = Accountant(any_mechanism.people, rows, any_mechanism.members.sizes)
+    assert any_mechanism.costs([7], 1e-6)[0]["worst"] == plain.worst(7, 1e-6)
 
 
-def test_show_json_is_enough_to_compute_the_output_and_every_loss(each):
-    shown = json.loads(json.dumps(each.to_json()))
+def test_show_json_is_enough_to_compute_the_output_and_every_loss(any_mechanism):
+    shown = json.loads(json.dumps(any_mechanism.to_json()))
     shape = [axis["bins"] for axis in shown["grid"]["axes"]]
     kernels = [
         equinoise.game.noise.axis_weights("laplace", [choice[axis] for choice in shown["scales"]], bins, total)
@@ -98,10 +101,10 @@ def test_show_json_is_enough_to_compute_the_output_and_every_loss(each):
             entry += 1
     people, rows = np.array([group["people"] for group in shown["profile"]]), np.array(rows)
     everyone, others = people @ rows, people @ rows - rows
-    np.testing.assert_allclose(everyone / everyone.sum(), each.output)
+    np.testing.assert_allclose(everyone / everyone.sum(), any_mechanism.output)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.abs(np.log((everyone / everyone.sum()) / (others / others.sum(axis=1)[:, None])))
-    np.testing.assert_allclose(np.nanmax(ratio, axis=1), each.losses(), rtol=1e-9)
+    np.testing.assert_allclose(np.nanmax(ratio, axis=1), any_mechanism.losses(), rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", counted.KINDS)
@@ -134,35 +137,38 @@ def test_quantiles_count_people():
     assert m.worst_loss == rare
 
 
-def test_no_mechanism_is_made_without_a_certificate_that_holds(each):
-    game = each.game()
+def test_no_mechanism_is_made_without_a_certificate_that_holds(any_mechanism):
+    game = any_mechanism.game()
     smallest = game.profile_of(np.zeros(game.players.types, dtype=np.int64))
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
         PerInstance.from_solution(Solution(game, smallest, "best-response", False, 0, 0.0, 0.0))
 
 
-def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(each):
-    game, profile = each.game(), np.zeros((each.players.types, len(each.scales)), dtype=np.int64)
-    types = {bag: number for number, bag in enumerate(sorted(set(each.bags)))}
-    np.add.at(profile, ([types[bag] for bag in each.bags], each.scale_indices), each.people)
+def test_the_game_of_a_mechanism_is_the_one_it_was_made_by(any_mechanism):
+    game, profile = (
+        any_mechanism.game(),
+        np.zeros((any_mechanism.players.types, len(any_mechanism.scales)), dtype=np.int64),
+    )
+    types = {bag: number for number, bag in enumerate(sorted(set(any_mechanism.bags)))}
+    np.add.at(profile, ([types[bag] for bag in any_mechanism.bags], any_mechanism.scale_indices), any_mechanism.people)
     assert game.is_equilibrium(profile)
-    np.testing.assert_allclose(game.losses(profile), each.losses(), rtol=1e-9)
-    np.testing.assert_allclose(game.output(profile), each.output, rtol=1e-12)
-    assert each.game(3.0).epsilon == 3.0
+    np.testing.assert_allclose(game.losses(profile), any_mechanism.losses(), rtol=1e-9)
+    np.testing.assert_allclose(game.output(profile), any_mechanism.output, rtol=1e-12)
+    assert any_mechanism.game(3.0).epsilon == 3.0
 
 
-def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(made, saved):
+def test_a_mechanism_cannot_be_changed_into_one_that_breaks_its_promise(mechanism, saved_path):
     with pytest.raises(BadInput, match="cannot be changed"):
-        dataclasses.replace(made, epsilon=1e-3)
+        dataclasses.replace(mechanism, epsilon=1e-3)
     with pytest.raises(ValueError, match="read-only"):
-        made.factors[0][0, 0] = 1
-    broken = dataclasses.replace(made, epsilon=1e-3, ledger=None)
-    for use in (lambda: broken.sample(1), lambda: broken.save(saved, force=True)):
+        mechanism.factors[0][0, 0] = 1
+    broken = dataclasses.replace(mechanism, epsilon=1e-3, ledger=None)
+    for use in (lambda: broken.sample(1), lambda: broken.save(saved_path, force=True)):
         with pytest.raises(PromiseNotMet, match="certificate does not hold"):
             use()
-    same = dataclasses.replace(made)
+    same = dataclasses.replace(mechanism)
     same.sample(4)
-    assert made.ledger.spent == 4  # a copy shares the ledger
+    assert mechanism.ledger.spent == 4  # a copy shares the ledger
 
 
 @pytest.mark.parametrize("epsilon", [1.0000004, 0.12345649, 1 / 3])
@@ -173,26 +179,26 @@ def test_the_promise_never_rounds_epsilon_down(people, epsilon):
     assert float(re.search(r" = ([0-9.e-]+) together", str(made.promise)).group(1)) >= 3 * epsilon
 
 
-def test_the_budget_is_kept_in_memory_and_moves_to_the_file(made, tmp_path):
-    made.sample(10)
+def test_the_budget_is_kept_in_memory_and_moves_to_the_file(mechanism, tmp_path):
+    mechanism.sample(10)
     path = tmp_path / "m.eq"
-    made.save(path)
+    mechanism.save(path)
     assert Mechanism.open(path).ledger.spent == 10
     Mechanism.open(path).sample(5)
-    made.sample(985)
+    mechanism.sample(985)
     with pytest.raises(BudgetSpent, match="none of the 1,000 allowed is left"):
         Mechanism.open(path).sample(1)
     with pytest.raises(BadInput, match="saved as"):
-        made.save(tmp_path / "again.eq")
+        mechanism.save(tmp_path / "again.eq")
 
 
-def test_a_refused_release_charges_nothing(made):
+def test_a_refused_release_charges_nothing(mechanism):
     with pytest.raises(BudgetSpent, match="1,001 draws were asked for, but only 1,000"):
-        made.sample(1001)
+        mechanism.sample(1001)
     for n in (0, -1, 1.5):
         with pytest.raises(BadInput, match="'n' parameter"):
-            made.sample(n)
-    assert made.ledger.spent == 0
+            mechanism.sample(n)
+    assert mechanism.ledger.spent == 0
 
 
 def test_a_saved_mechanism_survives_a_change_of_folder(people, tmp_path, monkeypatch):
@@ -203,13 +209,13 @@ def test_a_saved_mechanism_survives_a_change_of_folder(people, tmp_path, monkeyp
     assert len(made.sample(1)) == 1
 
 
-def test_an_existing_file_is_kept_unless_forced(made, tmp_path):
+def test_an_existing_file_is_kept_unless_forced(mechanism, tmp_path):
     path = tmp_path / "m.eq"
     path.write_text("precious")
     with pytest.raises(BadInput, match="exists"):
-        made.save(path)
+        mechanism.save(path)
     assert path.read_text() == "precious"
-    made.save(path, force=True)
+    mechanism.save(path, force=True)
     assert Mechanism.open(path).total_people == 400
 
 
@@ -240,22 +246,22 @@ def with_weights(text, packed):
         (lambda text: "SQLite format 3\0" + text, "format 1"),
     ],
 )
-def test_a_changed_file_is_refused(saved, change, said):
-    Mechanism.open(saved).sample(7)
-    saved.write_text(change(saved.read_text()))
+def test_a_changed_file_is_refused(saved_path, change, said):
+    Mechanism.open(saved_path).sample(7)
+    saved_path.write_text(change(saved_path.read_text()))
     with pytest.raises(BadInput, match=said):
-        Mechanism.open(saved)
+        Mechanism.open(saved_path)
 
 
-def test_a_consistent_forgery_still_needs_a_certificate(saved):
+def test_a_consistent_forgery_still_needs_a_certificate(saved_path):
     """Lowering epsilon and making the digest fit again is caught by the certificate."""
 
     def lower(document):
         document["epsilon"] = document["settings"]["epsilon"] = 1e-6
 
-    forge(saved, lower)
+    forge(saved_path, lower)
     with pytest.raises(BadInput, match="certificate does not hold"):
-        Mechanism.open(saved)
+        Mechanism.open(saved_path)
 
 
 AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0}
@@ -293,22 +299,22 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"weight_total": 2**52},
     ],
 )
-def test_a_forged_file_that_makes_no_sense_is_refused(saved, changes):
-    Mechanism.open(saved).sample(3)
-    forge(saved)
-    assert Mechanism.open(saved).ledger.spent == 3
-    forge(saved, **changes)
+def test_a_forged_file_that_makes_no_sense_is_refused(saved_path, changes):
+    Mechanism.open(saved_path).sample(3)
+    forge(saved_path)
+    assert Mechanism.open(saved_path).ledger.spent == 3
+    forge(saved_path, **changes)
     with pytest.raises(BadInput, match=r"damaged|changed"):
-        Mechanism.open(saved)
+        Mechanism.open(saved_path)
 
 
-def test_an_audit_notices_weights_of_other_noise(saved):
+def test_an_audit_notices_weights_of_other_noise(saved_path):
     """More noise than the file says passes the certificate, but is not what is stated."""
     from equinoise.analysis.audit import audit
 
-    assert audit(saved).passed
-    forge(saved, weights=lambda weights: np.roll(weights.reshape(-1, 41), 1, axis=1))
-    found = audit(saved)
+    assert audit(saved_path).passed
+    forge(saved_path, weights=lambda weights: np.roll(weights.reshape(-1, 41), 1, axis=1))
+    found = audit(saved_path)
     assert found.same_kernel is False
     assert not found.passed
 
@@ -321,21 +327,21 @@ def test_what_is_no_saved_mechanism_is_refused(tmp_path, content):
         Mechanism.open(path)
 
 
-def test_every_truncation_and_many_flipped_bytes_are_refused_or_harmless(made, saved):
-    whole = saved.read_bytes()
+def test_every_truncation_and_many_flipped_bytes_are_refused_or_harmless(mechanism, saved_path):
+    whole = saved_path.read_bytes()
     random = np.random.default_rng(0)
     for size in range(0, len(whole), max(1, len(whole) // 40)):
-        saved.write_bytes(whole[:size])
+        saved_path.write_bytes(whole[:size])
         with pytest.raises(BadInput):
-            Mechanism.open(saved)
+            Mechanism.open(saved_path)
     for place in random.integers(0, len(whole), 150).tolist():
-        saved.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        saved_path.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
         try:
-            opened = Mechanism.open(saved)
+            opened = Mechanism.open(saved_path)
         except BadInput:
             continue
-        assert opened.ledger.digest == made.ledger.digest  # the flip hit unused space
-        assert opened.to_json() == made.to_json()
+        assert opened.ledger.digest == mechanism.ledger.digest  # the flip hit unused space
+        assert opened.to_json() == mechanism.to_json()
 
 
 def test_no_such_file_and_a_folder(tmp_path):
@@ -346,14 +352,14 @@ def test_no_such_file_and_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize("draws", ["3", 3, [], [0], [1.5], [2.0], [True], ["3"], [10**10]])
-def test_numbers_of_draws_that_have_no_cost(made, people, draws):
+def test_numbers_of_draws_that_have_no_cost(mechanism, people, draws):
     worst = equinoise.synthesize(people, epsilon=1, bounds=(0, 100), bins=41)
-    for mechanism in (made, worst):
+    for each in (mechanism, worst):
         with pytest.raises(BadInput, match="'draws' parameter must be"):
-            mechanism.costs(draws)
+            each.costs(draws)
 
 
 @pytest.mark.parametrize("delta", [0, 2, -1, "0.1", float("nan")])
-def test_a_delta_that_draws_have_no_cost_for(made, delta):
+def test_a_delta_that_draws_have_no_cost_for(mechanism, delta):
     with pytest.raises(BadInput, match="'delta' parameter must be"):
-        made.costs([1], delta=delta)
+        mechanism.costs([1], delta=delta)

@@ -18,7 +18,7 @@ from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_ran
 from equinoise.privacy.certificate import exp_lower_bound
 from equinoise.privacy.monotone_certificate import certify_bounded_range
 from tests.conftest import seeded_bytes
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 BOUNDS = (163, 226)
 

@@ -14,10 +14,12 @@ import pytest
 from equinoise import BadInput
 from equinoise import atomic_write as files
 from equinoise.atomic_write import check_writable, whole_file, write_whole
-from equinoise.data import row_files
-from equinoise.data.counting import count, find_bounds, open_rows
+from equinoise.data import write_rows
+from equinoise.data.counting import find_bounds
+from equinoise.data.engines.failures import unreadable
 from equinoise.data.grid import Axis
-from equinoise.data.text_fields import unreadable
+from equinoise.data.rows import open_rows
+from tests.helpers.counts import count
 
 
 @pytest.fixture(params=["without a name", "with a name"])
@@ -115,9 +117,9 @@ def test_a_full_disk_is_told_in_its_own_words(tmp_path, monkeypatch):
         with open("/dev/full", "wb") as file:
             yield file
 
-    monkeypatch.setattr(row_files, "whole_file", full)
+    monkeypatch.setattr(write_rows, "whole_file", full)
     with pytest.raises(BadInput, match=r"'a\.parquet' cannot be written: No space left on device\.$"):
-        row_files.write_frames(Path("a.parquet"), iter([pl.DataFrame({"x": range(10**5)})]), force=False)
+        write_rows.write_frames(Path("a.parquet"), iter([pl.DataFrame({"x": range(10**5)})]), force=False)
 
 
 def test_what_java_throws_is_told_by_its_cause():

@@ -28,7 +28,8 @@ EVIL = '</script><img src=x onerror=alert(1)>&"'
 
 
 @pytest.fixture(scope="module")
-def found():
+def pay_comparison():
+    """A comparison of one column at two epsilons."""
     return equinoise.compare(
         PEOPLE, column="pay", bounds=(0, 100), bins=31, epsilons=[0.5, 2], restarts=1, time_limit=0.3
     )
@@ -60,8 +61,8 @@ def pixels(content):
     return zlib.decompress(data)
 
 
-def test_png(found, tmp_path):
-    charts.plot_comparison(found, tmp_path / "plot.png")
+def test_png(pay_comparison, tmp_path):
+    charts.plot_comparison(pay_comparison, tmp_path / "plot.png")
     content = (tmp_path / "plot.png").read_bytes()
     width, height = struct.unpack(">II", content[16:24])
     assert width > 1000
@@ -70,11 +71,11 @@ def test_png(found, tmp_path):
     assert stat.S_IMODE(os.stat(tmp_path / "plot.png").st_mode) == 0o600
 
 
-def test_svg_names_every_method_and_tells_it_in_words(found, tmp_path):
-    charts.plot_comparison(renamed(found, EVIL), tmp_path / "plot.SVG")
+def test_svg_names_every_method_and_tells_it_in_words(pay_comparison, tmp_path):
+    charts.plot_comparison(renamed(pay_comparison, EVIL), tmp_path / "plot.SVG")
     root = ElementTree.fromstring((tmp_path / "plot.SVG").read_text())
     texts = list(root.itertext())
-    for method in found.methods:
+    for method in pay_comparison.methods:
         assert theme.METHODS[method].name in texts
     assert SECRET_FIGURE in texts
     (described,) = [element.text for element in root if element.tag.endswith("desc")]
@@ -82,8 +83,8 @@ def test_svg_names_every_method_and_tells_it_in_words(found, tmp_path):
     assert EVIL in described
 
 
-def test_html_holds_everything_and_reaches_for_nothing(found, tmp_path):
-    charts.plot_comparison(renamed(found, EVIL), tmp_path / "plot.html")
+def test_html_holds_everything_and_reaches_for_nothing(pay_comparison, tmp_path):
+    charts.plot_comparison(renamed(pay_comparison, EVIL), tmp_path / "plot.html")
     page = (tmp_path / "plot.html").read_text()
     assert page.count("<script>") == 2
     assert page.count("<script") == page.count("</script>") == 4
@@ -98,15 +99,18 @@ def test_html_holds_everything_and_reaches_for_nothing(found, tmp_path):
     chart = json.loads(spec)
     assert EVIL in chart["description"]
     assert "promise" in [shown["field"] for shown in chart["layer"][0]["encoding"]["tooltip"]]
-    assert len(chart["data"]["values"]) == len(found.rows)
-    assert f"The numbers behind it ({len(found.rows)} rows)" in page
+    assert len(chart["data"]["values"]) == len(pay_comparison.rows)
+    assert f"The numbers behind it ({len(pay_comparison.rows)} rows)" in page
     assert page.count("<td>staircase</td>") == 2
 
 
 @pytest.mark.parametrize("kl", [0.0, -1e-18, 1e-30])
-def test_a_kl_of_zero_does_not_break_the_log_axis(found, kl, tmp_path):
-    one = dataclasses.replace(found.rows[0], metrics={**found.rows[0].metrics, "kl": kl})
-    for comparison in (dataclasses.replace(found, rows=(one, *found.rows[1:])), changed(found, kl=kl)):
+def test_a_kl_of_zero_does_not_break_the_log_axis(pay_comparison, kl, tmp_path):
+    one = dataclasses.replace(pay_comparison.rows[0], metrics={**pay_comparison.rows[0].metrics, "kl": kl})
+    for comparison in (
+        dataclasses.replace(pay_comparison, rows=(one, *pay_comparison.rows[1:])),
+        changed(pay_comparison, kl=kl),
+    ):
         spec = spec_of(comparison)
         low, high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
         heights = [value["height"] for value in spec["data"]["values"]]
@@ -115,28 +119,28 @@ def test_a_kl_of_zero_does_not_break_the_log_axis(found, kl, tmp_path):
         charts.plot_comparison(comparison, tmp_path / "plot.png", force=True)
 
 
-def test_one_epsilon_and_an_infinite_kl_can_be_drawn(found, tmp_path):
-    rows = tuple(row for row in found.rows if row.epsilon == 2)
+def test_one_epsilon_and_an_infinite_kl_can_be_drawn(pay_comparison, tmp_path):
+    rows = tuple(row for row in pay_comparison.rows if row.epsilon == 2)
     lost = dataclasses.replace(rows[0], metrics={**rows[0].metrics, "kl": np.inf})
-    single = dataclasses.replace(found, epsilons=(2.0,), rows=(lost, *rows[1:]))
+    single = dataclasses.replace(pay_comparison, epsilons=(2.0,), rows=(lost, *rows[1:]))
     assert len(spec_of(single)["data"]["values"]) == len(rows) - 1
     charts.plot_comparison(single, tmp_path / "plot.svg")
     assert "NaN" not in (tmp_path / "plot.svg").read_text()
 
 
-def test_bounds_that_are_not_public_are_named_in_the_picture(found):
-    caption = comparison_figure(dataclasses.replace(found, public_bounds=False)).caption
+def test_bounds_that_are_not_public_are_named_in_the_picture(pay_comparison):
+    caption = comparison_figure(dataclasses.replace(pay_comparison, public_bounds=False)).caption
     assert "The bounds were read off the data and are not private." in caption
 
 
-def test_files_are_not_replaced_unasked_and_kinds_are_told_by_name(found, tmp_path):
+def test_files_are_not_replaced_unasked_and_kinds_are_told_by_name(pay_comparison, tmp_path):
     (tmp_path / "plot.svg").write_text("precious")
     with pytest.raises(BadInput, match="exists"):
-        charts.plot_comparison(found, tmp_path / "plot.svg")
+        charts.plot_comparison(pay_comparison, tmp_path / "plot.svg")
     assert (tmp_path / "plot.svg").read_text() == "precious"
     for name in ("plot", "plot.pdf", "plot.png.gz"):
         with pytest.raises(BadInput, match=r"must end in \.png, \.svg or \.html"):
-            charts.plot_comparison(found, tmp_path / name)
+            charts.plot_comparison(pay_comparison, tmp_path / name)
     assert os.listdir(tmp_path) == ["plot.svg"]
 
 

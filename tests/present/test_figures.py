@@ -20,15 +20,16 @@ from equinoise.solvers.procedure import Procedure
 from equinoise.statistics import baselines
 from tests.helpers import people
 from tests.helpers.games import small_game
-from tests.helpers.kinds import EVIL, KINDS, PEOPLE, columns, mechanism
+from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, four_columns, mechanism
 
 
 @pytest.fixture(scope="module")
 def mechanisms():
-    return {kind: mechanism(kind) for kind in KINDS}
+    """A mechanism of every kind, by its kind."""
+    return {kind: mechanism(kind) for kind in MECHANISM_KINDS}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MECHANISM_KINDS)
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_of_every_kind(mechanisms, kind, name):
     notes = []
@@ -150,7 +151,7 @@ def test_noise_of_a_column_is_that_of_the_product(mechanisms):
 
 
 def test_the_hardest_to_protect_come_first(mechanisms):
-    for kind in KINDS:
+    for kind in MECHANISM_KINDS:
         m = mechanisms[kind]
         header, rows = hardest_groups(m, 4)
         assert {len(row) for row in rows} == {len(header)}
@@ -210,7 +211,7 @@ def legends(spec):
     return own + [found for part in spec.values() for found in legends(part)]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MECHANISM_KINDS)
 @pytest.mark.parametrize("name", FIGURES)
 def test_legends_are_above_where_no_side_can_cut_them_off(mechanisms, kind, name):
     if (kind, name) == ("differential-privacy", "convergence"):
@@ -334,7 +335,7 @@ def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
     assert found[-1, 0] == pytest.approx(values[129, 0])
     assert found.sum() == pytest.approx(values.sum())
     m = equinoise.optimize(
-        columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=70, restarts=1
+        four_columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=70, restarts=1
     )
     figure = make_figure("distribution", m)
     assert "2 x 2 bins" in figure.caption
@@ -349,7 +350,7 @@ def test_a_hostile_name_in_a_picture(tmp_path):
     write_report(mechanism("two"), tmp_path / "a.svg", figure="distribution")
     root = ElementTree.fromstring((tmp_path / "a.svg").read_text())
     assert not [element for element in root.iter() if element.tag.endswith("img")]
-    assert any(EVIL in text for text in root.itertext())
+    assert any(HOSTILE_NAME in text for text in root.itertext())
 
 
 @pytest.mark.parametrize(

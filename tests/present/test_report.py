@@ -25,7 +25,7 @@ from equinoise.present.page import PRIVATE_BAND, PUBLIC_BAND
 from equinoise.present.report import write_report
 from equinoise.present.report.settings import command
 from equinoise.solvers.procedure import Procedure
-from tests.helpers.kinds import EVIL, KINDS, PEOPLE, make, mechanism
+from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
 from tests.present.test_figures import contrast
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -75,7 +75,7 @@ def public(made, folder, name="public.html"):
     return (folder / name).read_text()
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MECHANISM_KINDS)
 def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
     made, page = mechanism(kind), page_of(kind)
     seen = Seen(page)
@@ -116,12 +116,12 @@ def test_a_page_holds_everything_once_and_reaches_for_nothing(kind):
 
 def test_a_hostile_name_stays_a_name():
     page = page_of("two")
-    assert EVIL not in page.replace(javascript(), "")
+    assert HOSTILE_NAME not in page.replace(javascript(), "")
     seen = Seen(page)
     assert "img" not in {tag for tag, _ in seen.elements}
-    assert EVIL in seen.text
+    assert HOSTILE_NAME in seen.text
     data = [json.loads(text) for attributes, text in seen.scripts if attributes.get("type") == "application/json"]
-    assert any(EVIL in json.dumps(one, ensure_ascii=False).replace('\\"', '"') for one in data)
+    assert any(HOSTILE_NAME in json.dumps(one, ensure_ascii=False).replace('\\"', '"') for one in data)
 
 
 def test_no_letter_of_a_name_hides_or_turns_what_follows(tmp_path):
@@ -165,14 +165,15 @@ def settings_of(name):
     return {"epsilon": 1, "bins": 15, "restarts": 1}  # bounds read off the data
 
 
-@pytest.mark.parametrize("kind", [*KINDS, "budget", "adaptive", "read-off"])
+@pytest.mark.parametrize("kind", [*MECHANISM_KINDS, "budget", "adaptive", "read-off"])
 def test_a_public_page_is_the_same_for_all_data(tmp_path, kind):
     others = [np.delete(PEOPLE, np.argmax(PEOPLE)), np.random.default_rng(9).normal(45, 15, 300).clip(0, 99)]
     texts = []
     for number, people in enumerate([PEOPLE, *others]):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", equinoise.NotPublicWarning)
-            made = make(kind, people) if kind in KINDS else equinoise.optimize(people, **settings_of(kind))
+            named = kind in MECHANISM_KINDS
+            made = make_mechanism(kind, people) if named else equinoise.optimize(people, **settings_of(kind))
         made.save(tmp_path / f"{number}.eq")
         if number:
             made.sample(1)
@@ -216,7 +217,7 @@ def test_where_the_bounds_were_read_off_the_data_nothing_more_is_measured(tmp_pa
 
 
 def test_private_pages_do_differ(tmp_path):
-    write_report(make("per-instance", PEOPLE[1:]), tmp_path / "other.html", now=NOW)
+    write_report(make_mechanism("per-instance", PEOPLE[1:]), tmp_path / "other.html", now=NOW)
     assert (tmp_path / "other.html").read_text() != page_of("per-instance")
 
 
@@ -249,9 +250,9 @@ def test_what_the_command_cannot_say_is_said():
 
 
 def make_frame():
-    from tests.helpers.kinds import columns
+    from tests.helpers.mechanism_of_every_kind import four_columns
 
-    return columns(PEOPLE)
+    return four_columns(PEOPLE)
 
 
 def test_the_command_line(run, folder):

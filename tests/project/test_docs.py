@@ -162,7 +162,8 @@ def test_a_site_that_lacks_something_is_refused(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def made():
+def mechanism():
+    """The mechanism that the pictures of the docs show."""
     return pictures.mechanism()
 
 
@@ -176,9 +177,9 @@ def test_pictures_are_small_and_need_nothing_else(path):
 
 
 @pytest.mark.parametrize("name", pictures.MAKERS)
-def test_pictures_show_what_would_be_drawn_today(name, made):
+def test_pictures_show_what_would_be_drawn_today(name, mechanism):
     drawn = ET.fromstring((ROOT / "docs" / "pictures" / f"{name}.svg").read_text())
-    again = ET.fromstring(pictures.draw(name, made))
+    again = ET.fromstring(pictures.draw(name, mechanism))
     kept, now = (picture.find("{http://www.w3.org/2000/svg}desc").text for picture in (drawn, again))
     assert kept == now, "run: make pictures"
     colours = {element.get("fill") for element in again.iter()} | {element.get("stroke") for element in again.iter()}
@@ -197,73 +198,76 @@ def test_every_picture_is_made_by_the_command_and_shown_on_a_page():
     assert "make pictures" in (ROOT / "README.md").read_text()
 
 
-def test_numbers_told_on_the_page_about_the_game_are_those_of_the_pictures(made):
+def test_numbers_told_on_the_page_about_the_game_are_those_of_the_pictures(mechanism):
     text = " ".join((ROOT / "docs" / "game.md").read_text().split())
-    axis, alone = made.grid.axis, int(made.cells.min())
+    axis, alone = mechanism.grid.axis, int(mechanism.cells.min())
     low, width = axis.padded_low + alone * axis.width, axis.range
     assert f"between {low:.0f} and {low + axis.width:.0f} cm there is nobody else" in text
-    assert f"With a scale of {made.scales[made.scale_indices[made.cells.argmin()]][0] * width:.1f} cm" in text
-    assert f"{made.histogram.max()} people in the fullest" in text
-    own, *others = made.factors[0] / made.factors[0].sum(axis=1, keepdims=True)
-    many = made.total_people
-    hidden = (many * np.e - many + 1) / (many - 1) * (made.people[1:] @ others)  # where W = upper S
+    assert (
+        f"With a scale of {mechanism.scales[mechanism.scale_indices[mechanism.cells.argmin()]][0] * width:.1f} cm"
+        in text
+    )
+    assert f"{mechanism.histogram.max()} people in the fullest" in text
+    own, *others = mechanism.factors[0] / mechanism.factors[0].sum(axis=1, keepdims=True)
+    many = mechanism.total_people
+    hidden = (many * np.e - many + 1) / (many - 1) * (mechanism.people[1:] @ others)  # where W = upper S
     assert f"where the others hide {hidden[alone]:.2f}" in text
     assert f"with probability {own[alone]:.2f}, only just below the line" in text
     assert 1 < hidden[alone] / own[alone] < 1.01
-    hiding = (made.scale_indices == made.scale_indices.max()) & (made.cells < alone + 6)
-    low, high = axis.padded_low + (made.cells[hiding][[0, -1]] + [0, 1]) * axis.width
-    assert made.people[hiding].tolist() == [1, 1, 1, 5]
+    hiding = (mechanism.scale_indices == mechanism.scale_indices.max()) & (mechanism.cells < alone + 6)
+    low, high = axis.padded_low + (mechanism.cells[hiding][[0, -1]] + [0, 1]) * axis.width
+    assert mechanism.people[hiding].tolist() == [1, 1, 1, 5]
     assert f"eight people between {low:.0f} and {high:.0f} cm" in text
-    share = made.people[hiding] @ made.factors[0][hiding] / (made.people[1:] @ made.factors[0][1:])
+    share = mechanism.people[hiding] @ mechanism.factors[0][hiding] / (mechanism.people[1:] @ mechanism.factors[0][1:])
     assert share[alone - 11 : alone + 1] == pytest.approx(0.9, abs=0.04)
-    assert int(made.histogram[made.cells[hiding][-1]]) == 85
-    assert f"of {axis.midpoints()[made.cells[hiding][-1]]:.0f} cm: in their own bin they are five of 85" in text
-    assert f"all eight have a scale of {made.scales[made.scale_indices.max()][0] * width:.1f} cm" in text
-    assert made.loss_quantiles()["0.5"] <= 0.005
+    assert int(mechanism.histogram[mechanism.cells[hiding][-1]]) == 85
+    assert f"of {axis.midpoints()[mechanism.cells[hiding][-1]]:.0f} cm: in their own bin they are five of 85" in text
+    assert f"all eight have a scale of {mechanism.scales[mechanism.scale_indices.max()][0] * width:.1f} cm" in text
+    assert mechanism.loss_quantiles()["0.5"] <= 0.005
 
 
-def test_runs_and_noise_told_on_the_page_about_the_game_are_those_of_the_pictures(made):
+def test_runs_and_noise_told_on_the_page_about_the_game_are_those_of_the_pictures(mechanism):
     text = " ".join((ROOT / "docs" / "game.md").read_text().split())
-    runs = {run: (kl, protected) for run, _, kl, protected in make_figure("convergence", made).rows}
+    runs = {run: (kl, protected) for run, _, kl, protected in make_figure("convergence", mechanism).rows}
     ends = [kl for kl, protected in runs.values() if protected == "yes"]
     assert f"each round of {len(runs)} runs" in text
     assert (len(ends), len(runs) - len(ends)) == (16, 6)
     assert f"Sixteen runs end with everyone protected, between {min(ends):.4f} and {max(ends):.4f}; six" in text
-    noise = make_figure("noise", made).words
+    noise = make_figure("noise", mechanism).words
     assert float(re.search(r"([\d.]+) on average over all people", noise)[1]) == pytest.approx(0.5, abs=0.05)
     assert "comes out 0.5 cm from their own bin" in text
 
 
-def test_numbers_told_on_the_first_page_are_what_the_commands_print(made):
+def test_numbers_told_on_the_first_page_are_what_the_commands_print(mechanism):
     text = " ".join((ROOT / "docs" / "index.md").read_text().split())
-    ours, theirs = made.metrics(), made.baseline()
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
     for name in ("kl", "tv", "sd_loss", "wasserstein"):
         assert f"{ours[name]:.4g}" in text
         assert f"{theirs[name]:.4g}" in text
-    assert f"equilibrium after {made.solver['rounds']} rounds" in text
-    assert f"for all {made.certificate().groups} groups" in text
-    assert f"worst loss {at_most(made.worst_loss)}, half" in text
-    assert f"within {at_most(made.loss_quantiles()['0.5'])}" in text
-    for line in lines_of(made.grid.axis, made.original, made.output):
+    assert f"equilibrium after {mechanism.solver['rounds']} rounds" in text
+    assert f"for all {mechanism.certificate().groups} groups" in text
+    assert f"worst loss {at_most(mechanism.worst_loss)}, half" in text
+    assert f"within {at_most(mechanism.loss_quantiles()['0.5'])}" in text
+    for line in lines_of(mechanism.grid.axis, mechanism.original, mechanism.output):
         if line.label in text:
             assert f"{line.label} {'█' if line.original > 0.1 else ''}" in text
             assert f" {percent(line.original)} " in text
             assert f" {percent(line.released)} " in text
 
 
-def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(made, tmp_path):
-    made.save(tmp_path / "heights.eq")
+def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(mechanism, tmp_path):
+    mechanism.save(tmp_path / "heights.eq")
     measured = audit(tmp_path / "heights.eq", players(), end_to_end=True).end_to_end
     text = " ".join((ROOT / "docs" / "index.md").read_text().split())
     assert math.isinf(measured.worst)
     assert f"the worst loss here is infinite: for {measured.infinite} people" in text
 
 
-def test_the_table_of_bounds_is_what_comes_out(made):
+def test_the_table_of_bounds_is_what_comes_out(mechanism):
     text = (ROOT / "docs" / "bounds.md").read_text()
     strict = equinoise.synthesize(players(), column="height", bounds=(150, 240), epsilon=1)
     row = next(line for line in text.splitlines() if line.startswith("| 150 to 240 |"))
-    shifts = [f"{each.metrics()['wasserstein']:.2f} cm" for each in (made, strict)]
-    bins = int((made.histogram > 0).sum())
-    assert row == f"| 150 to 240 | {made.grid.axis.width:.1f} cm | {bins} | {shifts[0]} | {shifts[1]} |"
+    shifts = [f"{each.metrics()['wasserstein']:.2f} cm" for each in (mechanism, strict)]
+    bins = int((mechanism.histogram > 0).sum())
+    assert row == f"| 150 to 240 | {mechanism.grid.axis.width:.1f} cm | {bins} | {shifts[0]} | {shifts[1]} |"
     assert f"(KL {strict.metrics()['kl']:.5f})" in (ROOT / "docs" / "index.md").read_text()

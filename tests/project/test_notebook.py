@@ -13,7 +13,8 @@ ABSOLUTE = re.compile(r"(?<![\w.:/<])/(home|root|tmp|usr|var|work|opt|Users|priv
 
 
 @pytest.fixture(scope="module")
-def executed(tmp_path_factory):
+def executed_notebook(tmp_path_factory):
+    """The notebook with its outputs, and the folder in which it ran."""
     folder = tmp_path_factory.mktemp("notebook")
     notebook = nbformat.read(NOTEBOOK, as_version=4)
     before = os.environ.get("PYTHONPATH")
@@ -33,8 +34,8 @@ def kinds(notebook):
     return [sorted(output.get("data", {})) for output in outputs(notebook)]
 
 
-def test_it_runs_and_shows_charts_and_mechanisms(executed):
-    notebook, folder = executed
+def test_it_runs_and_shows_charts_and_mechanisms(executed_notebook):
+    notebook, folder = executed_notebook
     assert not [output for output in outputs(notebook) if output.output_type == "error"]
     pictures = [output for output in outputs(notebook) if "image/svg+xml" in output.get("data", {})]
     assert len(pictures) == 5
@@ -46,13 +47,13 @@ def test_it_runs_and_shows_charts_and_mechanisms(executed):
     assert "pay.eq" in os.listdir(folder)
 
 
-def test_what_is_kept_is_of_such_a_run(executed):
+def test_what_is_kept_is_of_such_a_run(executed_notebook):
     kept = nbformat.read(NOTEBOOK, as_version=4)
-    assert kinds(kept) == kinds(executed[0])
+    assert kinds(kept) == kinds(executed_notebook[0])
     assert all(cell.execution_count for cell in kept.cells if cell.cell_type == "code")
 
 
-def test_no_absolute_paths(executed):
-    for notebook in (nbformat.read(NOTEBOOK, as_version=4), executed[0]):
+def test_no_absolute_paths(executed_notebook):
+    for notebook in (nbformat.read(NOTEBOOK, as_version=4), executed_notebook[0]):
         for output in outputs(notebook):
             assert not ABSOLUTE.search(str(output))

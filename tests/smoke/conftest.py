@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from tests.helpers.no_skips import pytest_runtest_makereport  # noqa: F401
+from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _own_state(tmp_path_factory):
+def _own_state_folder(tmp_path_factory):
     os.environ["EQUINOISE_STATE"] = str(tmp_path_factory.mktemp("state"))

@@ -4,7 +4,7 @@ import pytest
 import equinoise
 from equinoise.solvers.solution import Round
 from equinoise.verbs import progress as watching
-from tests.helpers.kinds import PEOPLE
+from tests.helpers.mechanism_of_every_kind import PEOPLE
 
 SETTINGS = {"epsilon": 1, "bounds": (0, 100), "bins": 15, "restarts": 2}
 

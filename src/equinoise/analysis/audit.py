@@ -9,9 +9,10 @@ from typing import Any
 
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.end_to_end import EndToEnd
-from equinoise.data import counting
+from equinoise.data.bad_values import Rules
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
+from equinoise.data.rows import open_rows
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
@@ -168,6 +169,6 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
-    rows = counting.open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
-    how = {"missing": settings.get("missing", "refuse"), "outside": settings.get("outside", "refuse")}
-    return count_players(rows, grid, unit_rows=settings.get("unit_rows", "all"), **how).same(mechanism.players)
+    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
+    rules = Rules(settings.get("missing", "refuse"), settings.get("outside", "refuse"))
+    return count_players(rows, grid, rules, settings.get("unit_rows", "all")).same(mechanism.players)

@@ -14,7 +14,7 @@ import numpy as np
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, count_data
+from equinoise.data.read_players import Bounds, read_players
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
@@ -134,7 +134,7 @@ def compare(
         Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in ordered
     ]  # refused before anything is read
     _check_one_row(unit, unit_rows)
-    players, counting = count_data(
+    players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
         unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address,

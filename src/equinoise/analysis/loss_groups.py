@@ -13,7 +13,7 @@ from equinoise.data.players import Bag, Players
 from equinoise.errors import BadInput
 from equinoise.mechanisms.base import Mechanism
 
-FEW = 5
+HARDEST_GROUPS = 5
 """Groups of people that a summary names."""
 
 
@@ -46,13 +46,13 @@ class Groups:
         lines, cells, corners, people = (part[order] for part in (lines, cells, corners, people))
         return cls(mechanism.grid, lines, cells, corners, people, losses[order], scales[order])
 
-    def hardest(self, many: int = FEW) -> list[dict[str, Any]]:
+    def hardest(self, most: int = HARDEST_GROUPS) -> list[dict[str, Any]]:
         """The groups with the largest losses and, among those, the largest scales."""
-        found = []
-        for group in np.lexsort((*-self.scales.T[::-1], -self.losses))[:many].tolist():
+        hardest = []
+        for group in np.lexsort((*-self.scales.T[::-1], -self.losses))[:most].tolist():
             low, high = _box(self.grid, *self.corners[group].tolist())
             several, scale = len(low) > 1, self.scales[group].tolist()
-            found.append(
+            hardest.append(
                 {
                     "cell": int(self.cells[group]),
                     "from": low if several else low[0],
@@ -62,7 +62,7 @@ class Groups:
                     "loss": float(self.losses[group]),
                 }
             )
-        return found
+        return hardest
 
 
 def line_of_bag(mechanism: Mechanism) -> dict[Bag, int]:
@@ -88,7 +88,7 @@ class Queues:
         strange = self.lines[line] != lines
         if strange.any():
             where = _where(self.groups.grid, *[int(lines[strange][0])] * 2)
-            raise not_the_data(self.source, f"people in {where}, where the mechanism knows none")
+            raise wrong_data(self.source, f"people in {where}, where the mechanism knows none")
         order = np.argsort(line.astype(np.uint16) if len(self.lines) <= 2**16 else line, kind="stable")
         many = np.bincount(line, minlength=len(self.lines))
         before = np.cumsum(many) - many
@@ -106,7 +106,7 @@ class Queues:
         if wrong.any():
             group = self.starts[np.flatnonzero(wrong)[0]]
             where = _where(self.groups.grid, *self.groups.corners[group].tolist())
-            raise not_the_data(self.source, f"{how} people in {where} than the mechanism knows")
+            raise wrong_data(self.source, f"{how} people in {where} than the mechanism knows")
 
 
 def _corners(members: Players) -> Ints:
@@ -127,8 +127,8 @@ def _where(grid: Grid, cell: int, upto: int) -> str:
     return f"{f'cell {cell}' if cell == upto else f'cells {cell} to {upto}'} ({ranges})"
 
 
-def not_the_data(source: str, what: str) -> BadInput:
-    """One sentence for rows that the mechanism was not made from."""
+def wrong_data(source: str, what: str) -> BadInput:
+    """The error for rows that the mechanism was not made from."""
     return BadInput(f"{source} is not what the mechanism was made from: it has {what}. Nothing was written.")
 
 
@@ -142,10 +142,10 @@ class People:
 
     def take(self, units: pl.Series) -> Ints:
         """The group of everyone whose row comes, given their names."""
-        found = units.to_frame("unit").join(self.numbers, on="unit", how="left", maintain_order="left")["number"]
-        if found.null_count():
-            raise not_the_data(self.queues.source, "other people than a moment ago")
-        number = found.to_numpy()
+        known = units.to_frame("unit").join(self.numbers, on="unit", how="left", maintain_order="left")["number"]
+        if known.null_count():
+            raise wrong_data(self.queues.source, "other people than a moment ago")
+        number = known.to_numpy()
         new, first = np.unique(number[self.group[number] < 0], return_index=True)
         new = new[np.argsort(first)]
         self.group[new] = self.queues.take(self.lines[new])

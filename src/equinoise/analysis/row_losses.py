@@ -17,25 +17,26 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.analysis.loss_groups import FEW, Groups, People, Queues, line_of_bag, not_the_data
+from equinoise.analysis.loss_groups import HARDEST_GROUPS, Groups, People, Queues, line_of_bag, wrong_data
 from equinoise.atomic_write import check_writable
-from equinoise.data.bags import bag_of_each, middle_rows
-from equinoise.data.counting import cells_of_codes, codes, read_codes, refused
-from equinoise.data.counting_people import cleaned, unit_key, unit_lines
+from equinoise.data.bad_values import Rules
+from equinoise.data.bags import clean_units, count_person_cells, unit_text
+from equinoise.data.counting import cells_of_codes, code_columns, read_codes
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import Ints
 from equinoise.data.paths import find_files
-from equinoise.data.row_files import check_suffix, write_frames
-from equinoise.data.rows import FIELD, Rows, open_rows, stream
+from equinoise.data.rows import Rows, open_rows
+from equinoise.data.text_fields import FIELD
+from equinoise.data.write_rows import check_suffix, write_frames
 from equinoise.mechanisms.base import Mechanism
 
 UNIT = "equinoise unit"
-Seen = Callable[[int], None]
+RowProgress = Callable[[int], None]
 
 
 @dataclass(frozen=True, eq=False)
 class RowLosses:
-    """What was written."""
+    """A file of rows with their losses and scales: where it is, and whose groups they are."""
 
     mechanism: Mechanism
     groups: Groups
@@ -66,7 +67,7 @@ def write_losses(
     engine: str = "polars",
     engine_address: str | None = None,
     force: bool = False,
-    progress: Seen | None = None,
+    progress: RowProgress | None = None,
 ) -> RowLosses:
     """Write all columns of ``data`` with each row's loss and scale to a CSV, TSV or Parquet file, for the owner alone.
 
@@ -82,86 +83,88 @@ def write_losses(
     columns = [axis.name for axis in opened.grid.axes]
     with engine_for(data, engine, engine_address) as reader:
         whole = open_rows(data, columns, keep=True)
-        work = _Work(opened, whole, progress)
-        if work.unit is not None:
-            work.meet(open_rows(data, columns, reader, keep=work.unit))
+        writer = _LossWriter(opened, whole, progress)
+        if writer.unit is not None:
+            writer.count_people(open_rows(data, columns, reader, keep=writer.unit))
         paths = find_files(Path(data)).paths if files else ()
         each = (open_rows(path, columns, reader, keep=True) for path in paths) if files else [whole]
-        write_frames(out, work.frames(each), force=force)
-    return RowLosses(opened, work.groups, out, work.rows, work.left_out, work.added)
+        write_frames(out, writer.frames(each), force=force)
+    return RowLosses(opened, writer.groups, out, writer.rows, writer.left_out, writer.new_columns)
 
 
-class _Work:
-    """Rows on their way through, and what has been seen of them."""
+class _LossWriter:
+    """Rows on their way through, each given a place in a group; and how many there were."""
 
-    def __init__(self, mechanism: Mechanism, whole: Rows, progress: Seen | None) -> None:
+    def __init__(self, mechanism: Mechanism, whole: Rows, progress: RowProgress | None) -> None:
         self.mechanism, self.whole, self.progress = mechanism, whole, progress
         self.axes, self.unit = mechanism.grid.axes, mechanism.settings.get("unit")
         self.groups = Groups.of(mechanism)
         self.queues = Queues(self.groups, whole.source)
         self.people: People | None = None
-        self.added = added_names([axis.name for axis in self.axes][: self.groups.scales.shape[1]], whole.kept)
+        self.new_columns = loss_columns([a.name for a in self.axes][: self.groups.scales.shape[1]], whole.fields)
         self.rows = self.left_out = 0
-        self.rules = {name: mechanism.settings.get(name, "refuse") for name in ("missing", "outside")}
+        self.rules = Rules(*(mechanism.settings.get(name, "refuse") for name in ("missing", "outside")))
 
-    def meet(self, rows: Rows) -> None:
+    def count_people(self, rows: Rows) -> None:
         """Count everyone's rows first: a person's first row does not tell where they stand."""
-        names, *lines = unit_lines(rows, self.axes, **self.rules)
+        lines = count_person_cells(rows, self.mechanism.grid, self.rules)
         if self.mechanism.settings.get("unit_rows") == "one":
-            self.people = People(names, middle_rows(*lines), self.queues)
+            self.people = People(lines.units, lines.middle_rows(), self.queues)
             return
-        bags, which = bag_of_each(*lines)
+        bags, which = lines.bags()
         known = line_of_bag(self.mechanism)
         strange = next((bag for bag in bags if bag not in known), None)
         if strange is not None:
-            held = ", ".join(f"{times:,} in cell {cell}" for cell, times in strange[:FEW])
-            raise not_the_data(rows.source, f"a person with other rows than anyone's that the mechanism knows ({held})")
-        self.people = People(names, np.array([known[bag] for bag in bags])[which], self.queues)
+            held = ", ".join(f"{times:,} in cell {cell}" for cell, times in strange[:HARDEST_GROUPS])
+            raise wrong_data(rows.source, f"a person with other rows than anyone's that the mechanism knows ({held})")
+        self.people = People(lines.units, np.array([known[bag] for bag in bags])[which], self.queues)
 
     def frames(self, each: Iterable[Rows]) -> Iterator[pl.DataFrame]:
         """Every batch with its losses and scales. Files come one by one: Spark would take the largest first."""
         for rows in each:
-            wanted = [*codes(rows, self.axes), *(nw.col(f"{FIELD} {j}") for j in range(len(rows.kept)))]
+            query = code_columns(rows, self.axes, range(len(self.axes)))
+            query += [nw.col(f"{FIELD} {j}") for j in range(len(rows.fields))]
             if self.unit is not None:
-                wanted.append(unit_key(rows, rows.kept.index(self.unit)).alias(UNIT))
-            for batch in stream(rows, rows.frame.select(*wanted)):
-                yield self._with_losses(batch)
+                query.append(unit_text(rows, rows.fields.index(self.unit)).alias(UNIT))
+            for batch in rows.stream(rows.frame.select(*query)):
+                yield self.add_losses(batch)
         self.queues.check_empty()
 
-    def _with_losses(self, batch: pl.DataFrame) -> pl.DataFrame:
-        group = self._groups(batch)
+    def add_losses(self, batch: pl.DataFrame) -> pl.DataFrame:
+        """The columns of the data, then the loss and the scales of every row's person, or nulls."""
+        group = self._groups_of(batch)
         placed = group >= 0
-        values = np.full((len(group), len(self.added)), np.nan)
+        values = np.full((len(group), len(self.new_columns)), np.nan)
         values[placed] = np.column_stack([self.groups.losses[group[placed]], self.groups.scales[group[placed]]])
-        kept = {name: batch[f"{FIELD} {j}"] for j, name in enumerate(self.whole.kept)}
-        made = pl.DataFrame(kept | {name: values[:, i] for i, name in enumerate(self.added)})
+        fields = {name: batch[f"{FIELD} {j}"] for j, name in enumerate(self.whole.fields)}
+        table = pl.DataFrame(fields | {name: values[:, i] for i, name in enumerate(self.new_columns)})
         if not placed.all():
-            made = made.with_columns(pl.when(pl.Series(placed)).then(pl.col(name)) for name in self.added)
-        self.rows += len(made)
+            table = table.with_columns(pl.when(pl.Series(placed)).then(pl.col(name)) for name in self.new_columns)
+        self.rows += len(table)
         self.left_out += int((~placed).sum())
         if self.progress is not None:
             self.progress(self.rows)
-        return made
+        return table
 
-    def _groups(self, batch: pl.DataFrame) -> Ints:
+    def _groups_of(self, batch: pl.DataFrame) -> Ints:
         """The group of every row's person; -1 for rows that were left out."""
-        found = read_codes(self.whole, self.axes, batch)
-        for axis, column in zip(self.axes, found.T, strict=True):
-            what = refused(column, **self.rules)
-            if what is not None:
-                raise not_the_data(self.whole.source, f"{what} in column {axis.name!r}, refused when it was made")
-        cells = cells_of_codes(self.mechanism.grid, found)
+        codes = read_codes(self.whole, self.axes, batch)
+        for axis, column in zip(self.axes, codes.T, strict=True):
+            refusal = self.rules.refusal(column)
+            if refusal is not None:
+                raise wrong_data(self.whole.source, f"{refusal} in column {axis.name!r}, refused when it was made")
+        cells = cells_of_codes(self.mechanism.grid, codes)
         usable, group = cells >= 0, np.full(len(cells), -1, dtype=np.int64)
         if self.people is None:
             group[usable] = self.queues.take(cells[usable])
             return group
-        units = cleaned(batch[UNIT], self.whole.from_text)
+        units = clean_units(batch[UNIT], self.whole.from_text)
         usable &= units.is_not_null().to_numpy()
         group[usable] = self.people.take(units.filter(pl.Series(usable)))
         return group
 
 
-def added_names(scaled: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
+def loss_columns(scaled: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     """What the added columns are called: ``loss`` and ``scale``, for several columns a scale for each; with a number if
     the data has one of those names, in whichever case."""
     scales = ["scale"] if len(scaled) == 1 else [f"scale_{name}" for name in scaled]

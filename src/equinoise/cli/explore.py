@@ -58,14 +58,14 @@ def explore(
     if find_spec("starlette") is None or find_spec("uvicorn") is None:
         raise BadInput("The page needs a small web server: pip install 'equinoise[explore]'.")
     from equinoise.explore.counts import count_columns
-    from equinoise.explore.process import get_ready, let_go
-    from equinoise.explore.serve import Explorer, open_socket
+    from equinoise.explore.server import Explorer, open_socket
+    from equinoise.explore.worker import end_preloaded, preload
     from equinoise.present import terminal
 
     name = named_columns(column, bounds)
     limits = all_bounds(name, bounds)
     with closing(open_socket(port)) as opened:
-        get_ready()
+        preload()
         with terminal.task_progress("Counting"):
             numbers = None if bins is None else _whole_numbers(bins)
             counted = count_columns(data, column=name, bounds=limits or None, bins=numbers, **counting)
@@ -84,8 +84,8 @@ def explore(
                 _open_browser(explorer.address)
 
         with suppress(KeyboardInterrupt):
-            explorer.serve(ready)
-        let_go()
+            explorer.serve_page(ready)
+        end_preloaded()
     click.echo("Ended.", err=True)
 
 

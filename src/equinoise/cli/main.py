@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 
 import click
 
+from equinoise import __version__
 from equinoise.cli.compare import compare
 from equinoise.cli.demo import demo
 from equinoise.cli.explore import explore
@@ -27,7 +28,6 @@ from equinoise.cli.streams import drop_stdout, forgiving_stderr, libraries_loade
 from equinoise.cli.synthesize import synthesize
 from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked
 from equinoise.formatting import visible
-from equinoise.versions import __version__
 
 THREE_STEPS = """\
 Certified private draws from a column of numbers, with each person's own noise chosen by a game.

@@ -45,7 +45,8 @@ def make_and_save(
     bounds: Sequence[tuple[str, float, float]], force: bool, as_json: bool, base: Path | None = None, **settings: Any,
 ) -> None:  # fmt: skip
     """Make a mechanism by a function and its settings, save it, and show what was reached."""
-    from equinoise.atomic_write import check_writable, read_numbers
+    from equinoise.atomic_write import check_writable
+    from equinoise.data.number_list import read_numbers
     from equinoise.mechanisms.base import released_from
     from equinoise.mechanisms.saved_file import free
     from equinoise.present import terminal

@@ -1,47 +1,138 @@
-"""People with several rows, a line for every person and cell: everyone's bag of cells, or one row of each.
+"""Rows to people, where a column, the unit, says whose each row is: everyone's bag of cells, or one row of each.
 
-A unit is a person. People whose rows fall in the same cells equally often have the same bag and are interchangeable.
+People whose rows fall in the same cells equally often have the same bag and are interchangeable.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import narwhals as nw
 import numpy as np
+import polars as pl
 
-from equinoise.data.grid import Ints
-from equinoise.data.players import Bag
+from equinoise.data.bad_values import Rules
+from equinoise.data.columns import not_a_unit
+from equinoise.data.counting import cells_of_codes, count_groups
+from equinoise.data.grid import Grid, Ints
+from equinoise.data.players import Bag, Players
+from equinoise.data.rows import Rows
+from equinoise.data.text_fields import FIELD, MISSING_MARKS
+from equinoise.errors import BadInput
+
+MOST_EXACT = 2**53
+"""From here on, floats do not tell all whole numbers apart (those of 32 bits, from 2^24 on)."""
+
+LARGE_FLOAT = r"^[-+]?(\d+\.0*|\d+(\.\d*)?[eE]\+\d+|\d+\.\d*[eE]\d+)$"
+"""How large floats are written as text: 9007199254740992.0, 1e+18, 1.0E18. No whole number, and no other code that
+people go by, has a point or a plus there."""
 
 
-def bag_of_each(units: Ints, cells: Ints, times: Ints) -> tuple[tuple[Bag, ...], Ints]:
-    """The different bags, ascending, and the number of everyone's among them, people by their numbers.
+class PersonCells(NamedTuple):
+    """How many rows (``times``) each person has in each cell: a line for every person and cell, in this order.
 
-    Lines are sorted by person and cell; whole bags are then compared as bytes, which is exact.
+    ``people`` are numbers from 1 on, in the order of ``units``, the texts that people go by.
     """
-    order = np.lexsort((cells, units))
-    units, pairs = units[order], np.stack([cells[order], times[order]], axis=1)
-    begins = np.unique(units, return_index=True)[1]
-    lengths = np.diff(begins, append=len(units))
-    found: list[Bag] = []
-    which = np.zeros(len(begins), dtype=np.int64)
-    for length in np.unique(lengths).tolist():
-        here = begins[lengths == length][:, None] + np.arange(length)
-        alike = np.ascontiguousarray(pairs[here].reshape(len(here), -1))
-        bags, number = np.unique(alike, axis=0, return_inverse=True)
-        which[lengths == length] = len(found) + number.ravel()
-        found += [tuple(zip(bag[::2], bag[1::2], strict=True)) for bag in bags.tolist()]
-    ascending = sorted(range(len(found)), key=found.__getitem__)
-    place = np.empty(len(found), dtype=np.int64)
-    place[ascending] = np.arange(len(found))
-    return tuple(found[number] for number in ascending), place[which]
+
+    units: pl.Series
+    people: Ints
+    cells: Ints
+    times: Ints
+
+    def bags(self) -> tuple[tuple[Bag, ...], Ints]:
+        """The different bags, ascending, and the number of everyone's among them. Whole bags are compared as bytes,
+        which is exact."""
+        pairs = np.stack([self.cells, self.times], axis=1)
+        begins = np.unique(self.people, return_index=True)[1]
+        lengths = np.diff(begins, append=len(self.people))
+        bags: list[Bag] = []
+        which = np.zeros(len(begins), dtype=np.int64)
+        for length in np.unique(lengths).tolist():
+            here = begins[lengths == length][:, None] + np.arange(length)
+            alike = np.ascontiguousarray(pairs[here].reshape(len(here), -1))
+            different, number = np.unique(alike, axis=0, return_inverse=True)
+            which[lengths == length] = len(bags) + number.ravel()
+            bags += [tuple(zip(bag[::2], bag[1::2], strict=True)) for bag in different.tolist()]
+        ascending = sorted(range(len(bags)), key=bags.__getitem__)
+        return tuple(bags[number] for number in ascending), np.argsort(ascending)[which]
+
+    def middle_rows(self) -> Ints:
+        """One row of each person: the cell of the middle one, if they are laid out by cell (of two middle ones, the
+        lower). A rule that no order of the file and no other person has a say in."""
+        first = np.unique(self.people, return_index=True)[1]
+        ends = np.cumsum(self.times)
+        middle = ends[first] - self.times[first] + (np.add.reduceat(self.times, first) + 1) // 2
+        return np.asarray(self.cells[np.searchsorted(ends, middle)])
 
 
-def middle_rows(units: Ints, cells: Ints, times: Ints) -> Ints:
-    """One row of each person: the cell of the middle one, if they are laid out by cell (of two middle ones, the lower).
+def count_people(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -> Players:
+    """People by the cells of their rows: of ``all`` of them, or of ``one``, the middle one. ``rows`` were opened with
+    the column of units."""
+    lines = count_person_cells(rows, grid, rules)
+    if unit_rows == "one":
+        cells, people = np.unique(lines.middle_rows(), return_counts=True)
+        return Players.in_cells(grid, cells, people.astype(np.int64))
+    bags, which = lines.bags()
+    return Players.in_bags(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
 
-    A rule that no order of the file and no other person has a say in.
+
+def count_person_cells(rows: Rows, grid: Grid, rules: Rules) -> PersonCells:
+    """How many rows everyone has in every cell. The engine counts; what comes back grows with people, not with rows."""
+    groups, codes, times = count_groups(rows, grid.axes, range(len(grid.axes)), rules, unit=unit_text(rows))
+    units = clean_units(groups["unit"].to_polars(), rows.from_text)
+    _refuse_rounded(rows, units)
+    nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, codes)
+    if nobody.any() and rules.missing == "refuse":
+        lost = int(times[nobody].sum())
+        raise BadInput(
+            f"Column {rows.fields[0]!r}, the unit, is missing in {lost:,} row{'' if lost == 1 else 's'}. Leave those "
+            "rows out with --missing drop (in Python, missing='drop'), or fill them in."
+        )
+    usable = (cells >= 0) & ~nobody
+    known = units.filter(pl.Series(usable, dtype=pl.Boolean))
+    people = known.rank("dense").to_numpy().astype(np.int64)
+    lines, place = np.unique(np.stack([people, cells[usable]], axis=1), axis=0, return_inverse=True)
+    total = np.zeros(len(lines), dtype=np.int64)
+    np.add.at(total, place.ravel(), times[usable])
+    return PersonCells(known.unique().sort(), lines[:, 0], lines[:, 1], total)
+
+
+def unit_text(rows: Rows, number: int = 0) -> nw.Expr:
+    """What a person goes by, as text, from a column that came along: the same text for the same value."""
+    field = f"{FIELD} {number}"
+    dtype, value = rows.frame.collect_schema()[field], nw.col(field)
+    if dtype.is_float():
+        value = value.cast(nw.Float64)
+        unsigned = nw.when(value == 0).then(nw.lit(0.0)).otherwise(value)  # -0 is nobody else than 0
+        return nw.when(~value.is_nan()).then(unsigned.cast(nw.String))
+    problem = rows.library.unit_problem(rows.frame, field, dtype)
+    if problem is not None:
+        raise not_a_unit(rows.fields[number], problem)
+    return nw.when(~value.is_null()).then(value.cast(nw.String))  # pandas 2 has a text for what is missing, too
+
+
+def clean_units(units: pl.Series, from_text: bool) -> pl.Series:
+    """In a text file blanks around a field do not count, and some words mean that it is missing. Nothing but blanks is
+    nobody's name anywhere."""
+    bare = units.str.strip_chars()
+    if not from_text:
+        return pl.select(pl.when(bare != "").then(units)).to_series()
+    return pl.select(pl.when(~bare.str.to_lowercase().is_in(MISSING_MARKS)).then(bare)).to_series()
+
+
+def _refuse_rounded(rows: Rows, units: pl.Series) -> None:
+    """Refuse units that are floats so large that other people's may have become the same.
+
+    Whole numbers become floats where one row has none, in pandas and in what it writes, so one person's row would
+    change whose everyone else's are. That they did shows in the values alone, so the whole column is refused.
     """
-    order = np.lexsort((cells, units))
-    cells, times = cells[order], times[order]
-    first = np.unique(units[order], return_index=True)[1]
-    ends = np.cumsum(times)
-    middle = ends[first] - times[first] + (np.add.reduceat(times, first) + 1) // 2
-    return np.asarray(cells[np.searchsorted(ends, middle)])
+    dtype = rows.frame.collect_schema()[f"{FIELD} 0"]
+    most = 2**24 if isinstance(dtype, nw.Float32) else MOST_EXACT
+    floats = units if dtype.is_float() else units.filter(units.str.contains(LARGE_FLOAT))
+    large = floats.filter(floats.cast(pl.Float64, strict=False).abs() >= most)
+    if len(large):
+        raise BadInput(
+            f"Column {rows.fields[0]!r} cannot be the unit: it holds floats such as {large.sort()[0]}, and from "
+            f"{most:,} on floats do not tell whole numbers apart. Read them as whole numbers (in pandas, as 'Int64') "
+            "or as text."
+        )

@@ -1,4 +1,4 @@
-"""One column of a frame: found by its name, refused unless it holds numbers, as the nearest floats in every engine."""
+"""One column: found by its name, and refused unless it holds numbers or, as the unit, can say whose each row is."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import narwhals as nw
 
 from equinoise.errors import BadInput
 
-TEXT_ROUTE = {nw.Decimal, nw.Int128, nw.UInt128}
 MOST_DIGITS = 38
-ARROW_INTEGERS = {nw.Int64, nw.UInt64}
+NAMELESS = "value"
+"""What a column is called that has no name of its own."""
 
 
 def find_column(column: str | None, names: list[str], source: str) -> str:
-    """The column that is meant, among those there are; it may be left out where there is only one."""
+    """The name of the column that is meant, among ``names``; it may be left out where there is only one."""
     if column is None:
         if len(names) == 1:
             return names[0]
@@ -39,28 +39,20 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
 def _listed(names: list[str]) -> str:
     if not names:
         return "none"
-    shown = ", ".join(repr(name) for name in names[:8])
-    return shown + (f" and {len(names) - 8} more" if len(names) > 8 else "")
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(repr(name) for name in names[:8]) + more
 
 
 def check_type(column: str, dtype: Any) -> None:
     """Refuse what is no column of numbers, and say what it is."""
-    if dtype.is_numeric():
-        return
-    what = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
-    kind = what.get(type(dtype).__name__, f"values of type {dtype}")
-    raise no_numbers(column, kind)
+    if not dtype.is_numeric():
+        known = {"String": "text", "Boolean": "yes/no values", "Date": "dates", "Datetime": "dates"}
+        raise not_numbers(column, known.get(type(dtype).__name__, f"values of type {dtype}"))
 
 
-def can_name(dtype: Any) -> bool:
-    """Whether a column of this type may say whose each row is."""
-    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
-    return bool(plain or dtype.is_integer() or dtype.is_float())
-
-
-def no_name(column: str, held: Any) -> BadInput:
-    """One sentence for what cannot say whose each row is."""
-    return BadInput(f"Column {column!r} cannot be the unit: it holds {held}. Name one of whole numbers or text.")
+def not_numbers(column: str, kind: str) -> BadInput:
+    """The error for what is no column of numbers."""
+    return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
 
 
 def check_digits(column: str, digits: int | None) -> None:
@@ -72,27 +64,12 @@ def check_digits(column: str, digits: int | None) -> None:
         )
 
 
-def no_numbers(column: str, kind: str) -> BadInput:
-    """One sentence for what is no column of numbers."""
-    return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
+def can_be_unit(dtype: Any) -> bool:
+    """Whether a column of this type may say whose each row is."""
+    plain = isinstance(dtype, nw.String | nw.Categorical | nw.Enum | nw.Object)
+    return bool(plain or dtype.is_integer() or dtype.is_float())
 
 
-def as_float(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """The column as the nearest floats, whichever engine it is in.
-
-    Arrow's own cast misses the nearest float of a decimal and refuses integers above 2^53, DuckDB's misses it for the
-    widest integers; by way of text, all agree.
-    """
-    in_arrow = frame.implementation in {nw.Implementation.PYARROW, nw.Implementation.PANDAS}
-    if type(dtype) in TEXT_ROUTE or (in_arrow and type(dtype) in ARROW_INTEGERS):
-        value = value.cast(nw.String)
-    return value.cast(nw.Float64)
-
-
-def seen(value: nw.Expr, dtype: Any, frame: nw.LazyFrame[Any]) -> nw.Expr:
-    """A column, each value of which is looked at. DuckDB believes a Parquet file's smallest and largest value, which do
-    not tell of NaN, and would answer from them alone; it believes nothing about what comes out of a choice. (That takes
-    time. What is counted goes without: NaN shows in what comes out, see :func:`equinoise.data.counting.read_codes`.)"""
-    if not (frame.implementation.is_duckdb() and dtype.is_float()):
-        return value
-    return nw.when(~value.is_null()).then(value)
+def not_a_unit(column: str, held: Any) -> BadInput:
+    """The error for a column that cannot say whose each row is."""
+    return BadInput(f"Column {column!r} cannot be the unit: it holds {held}. Name one of whole numbers or text.")

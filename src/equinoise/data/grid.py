@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -127,13 +127,7 @@ class Axis:
 
     def to_json(self) -> dict[str, Any]:
         """The fields, as JSON shows them."""
-        return {
-            "name": self.name,
-            "low": self.low,
-            "high": self.high,
-            "bins": self.bins,
-            "padding": self.padding,
-        }
+        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -69,8 +69,8 @@ def _in_folder(folder: Path) -> list[Path]:
 def _matching(pattern: Path) -> list[Path]:
     """What the pattern matches, each once; hidden files and marks are passed over as in a folder, unless it names
     them."""
-    found = {Path(name) for name in glob.glob(str(pattern), recursive=True)}
-    paths = sorted(p for p in found if not p.is_dir() and all(_meant(part, pattern) for part in p.parts))
+    matches = {Path(name) for name in glob.glob(str(pattern), recursive=True)}
+    paths = sorted(p for p in matches if not p.is_dir() and all(_meant(part, pattern) for part in p.parts))
     if not paths:
         raise BadInput(f"No file matches {str(pattern)!r}.")
     return paths
@@ -82,10 +82,10 @@ def _meant(part: str, pattern: Path) -> bool:
 
 def _refuse_twice(paths: Sequence[Path]) -> None:
     """Refuse one file under two names: whoever is in it would be two people, who hide each other."""
-    seen: dict[tuple[int, int], Path] = {}
+    by_file: dict[tuple[int, int], Path] = {}
     for path in paths:
         about = path.stat()
-        first = seen.setdefault((about.st_dev, about.st_ino), path)
+        first = by_file.setdefault((about.st_dev, about.st_ino), path)
         if first is not path:
             raise BadInput(
                 f"{str(first)!r} and {str(path)!r} are the same file, which would be counted twice. Remove one of them."
@@ -102,11 +102,11 @@ def _kind(path: Path) -> str | None:
     return SEPARATORS[suffix]
 
 
-def check_same(paths: Sequence[Path], found: Sequence[list[str]]) -> None:
+def check_same(paths: Sequence[Path], columns: Sequence[list[str]]) -> None:
     """Refuse files whose columns, or the types of them, differ from the first one's."""
-    for path, columns in zip(paths, found, strict=True):
-        if columns != found[0]:
-            own = next((c for c in columns if c not in found[0]), None)
-            lacking = next((c for c in found[0] if c not in columns), None)
-            how = f"has {own}" if own else f"lacks {lacking}" if lacking else "has them in another order"
+    for path, own in zip(paths, columns, strict=True):
+        if own != columns[0]:
+            extra = next((c for c in own if c not in columns[0]), None)
+            lacking = next((c for c in columns[0] if c not in own), None)
+            how = f"has {extra}" if extra else f"lacks {lacking}" if lacking else "has them in another order"
             raise BadInput(f"The files must have the same columns, but {str(path)!r} {how}, unlike {str(paths[0])!r}.")

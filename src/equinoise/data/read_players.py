@@ -1,22 +1,24 @@
-"""From data to people per cell: the columns and their grid, everyone counted on it, and refusals of too few."""
+"""From data to players in one call: the columns and their grid, everyone counted on it, and refusals of too few."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from equinoise.data import counting
-from equinoise.data import counting_people as counting_units
+from equinoise.data.bad_values import Rules
+from equinoise.data.bags import count_people
+from equinoise.data.counting import count_rows, find_bounds
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.rows import Rows, open_rows
 from equinoise.errors import BadInput, check
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
 
 
-def count_data(
+def read_players(
     data: Any,
     column: str | Sequence[str] | None,
     bounds: Bounds,
@@ -35,22 +37,21 @@ def count_data(
 ) -> tuple[Players, dict[str, Any]]:
     """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
     the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
-    check_unit(unit, unit_rows)
+    rules, padding = Rules(missing, outside), {"padding_epsilon": padding_epsilon, "percentile": percentile}
+    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
+    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
+    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
     with engine_for(data, engine, engine_address) as reader:
-        rows, grid = open_columns(
-            data, column, bounds,
-            bins=bins, padding_epsilon=padding_epsilon, percentile=percentile, engine=reader, unit=unit,
-        )  # fmt: skip
+        rows, grid = open_columns(data, column, bounds, bins=bins, engine=reader, unit=unit, **padding)
         check_grid(grid)
-        players = count_players(rows, grid, missing=missing, outside=outside, unit_rows=unit_rows)
-        check_players(players, least, units=bool(rows.kept))
+        players = count_players(rows, grid, rules, unit_rows)
+        check_players(players, least, units=bool(rows.fields))
         if unit is None:
             warn_of_repeats(data, rows.columns)
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     return players, counting_settings(
-        players, public_bounds=public, missing=missing, outside=outside, unit=unit, unit_rows=unit_rows,
-        padding_epsilon=padding_epsilon, percentile=percentile,
-    )  # fmt: skip
+        players, public_bounds=public, missing=missing, outside=outside, unit=unit, unit_rows=unit_rows, **padding
+    )
 
 
 def counting_settings(
@@ -71,39 +72,31 @@ def counting_settings(
     }
 
 
-def check_unit(unit: Any, unit_rows: str) -> None:
-    """Refuse what cannot say whose rows are whose."""
-    check(unit is None or isinstance(unit, str), "unit", "the name of a column", unit)
-    check(unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", unit_rows)
-    check(unit_rows == "all" or unit is not None, "unit_rows", "left out without a unit", unit_rows)
-
-
 def open_columns(
     data: Any,
     column: str | Sequence[str] | None,
     bounds: Bounds,
     *,
-    bins: int,
-    padding_epsilon: float,
-    percentile: float,
-    engine: Engine | None = None,
+    engine: Engine | None,
     unit: str | None = None,
-) -> tuple[counting.Rows, Grid]:
-    """The rows to count and the grid to count them on; bounds left out are read off the data, with a warning."""
-    rows = counting.open_rows(data, column, engine, keep=False if unit is None else unit)
+    **axis_settings: Any,
+) -> tuple[Rows, Grid]:
+    """The rows to count and the grid to count them on, its axes made with the settings of :meth:`Axis.padded`; bounds
+    left out are read off the data, with a warning."""
+    rows = open_rows(data, column, engine, keep=False if unit is None else unit)
     if unit in rows.columns:
         raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
-    given = bounds if isinstance(bounds, Mapping) else {} if bounds is None else dict.fromkeys(rows.columns, bounds)
-    check(bounds is None or len(given) > 0, "bounds", "left out or two numbers, (low, high)", bounds)
     if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
         raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
-    strange = next((name for name in given if name not in rows.columns), None)
+    by_column = bounds if isinstance(bounds, Mapping) else {} if bounds is None else {rows.columns[0]: bounds}
+    check(bounds is None or len(by_column) > 0, "bounds", "left out or two numbers, (low, high)", bounds)
+    strange = next((name for name in by_column if name not in rows.columns), None)
     if strange is not None:
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
     axes = []
     for number, name in enumerate(rows.columns):
-        low, high = _two_numbers(given[name]) if name in given else counting.find_bounds(rows, number)
-        axes.append(Axis.padded(name, low, high, bins=bins, padding_epsilon=padding_epsilon, percentile=percentile))
+        low, high = _two_numbers(by_column[name]) if name in by_column else find_bounds(rows, number)
+        axes.append(Axis.padded(name, low, high, **axis_settings))
     return rows, Grid(tuple(axes))
 
 
@@ -116,20 +109,20 @@ def _two_numbers(bounds: Any) -> tuple[float, float]:
         raise
 
 
-def count_players(rows: counting.Rows, grid: Grid, *, missing: str, outside: str, unit_rows: str = "all") -> Players:
-    """The players: people by the cells of their rows, however many there are; ``unit_rows`` says which rows."""
-    many = counting_units.people_by_bag if unit_rows == "all" else counting_units.people_once
-    return (many if rows.kept else counting.count_jointly)(rows, grid.axes, missing=missing, outside=outside)
+def count_players(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -> Players:
+    """People by the cells of their rows; where rows have a unit, ``unit_rows`` says which of a person's rows."""
+    return count_people(rows, grid, rules, unit_rows) if rows.fields else count_rows(rows, grid, rules)
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:
     """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
     grid, people = players.grid, players.total_people
     several = len(grid.axes) > 1
-    has = f"Column{'s' * several} {grid.name} ha{'ve' if several else 's'}"
-    if people < least == 1:
-        raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
+    column = f"column{'s' * several} {grid.name}"
+    has = f"{column.replace('c', 'C', 1)} ha{'ve' if several else 's'}"
     if least == 1:
+        if people < 1:
+            raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
         return
     if people < 2:
         values = "usable values of 1 person" if units and people else f"{people} usable value{'s' * (people != 1)}"
@@ -137,8 +130,7 @@ def check_players(players: Players, least: int = 2, *, units: bool = False) -> N
             f"{has} {values}, and at least two people are needed: a loss compares the data with and without a person."
         )
     if len(players.occupied) == 1:
-        name = has.rsplit(" ", 1)[0].replace("Column", "column")
         raise BadInput(
-            f"All {players.total_rows:,} values of {name} fall in one bin: there is no distribution to release. If "
+            f"All {players.total_rows:,} values of {column} fall in one bin: there is no distribution to release. If "
             "they are not all equal, use narrower bounds or more bins."
         )

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import polars as pl
 
+from equinoise.data.engines.failures import open_quotes, unreadable
 from equinoise.data.paths import Files, check_same
 from equinoise.errors import BadInput
 
-OURS = "equinoise"
 VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
 FIELD = "equinoise field"
 MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
@@ -27,14 +27,16 @@ PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
 
 PART_BYTES = 64 * 2**20
 LINE_BYTES = 2**16
+ALL_FIELDS = pl.QueryOptFlags(projection_pushdown=False)
+"""For every query on text files: leaving columns out would also leave out the check that no row has too many fields."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a text file: those between two places in it, read under the file's own header.
+    """Some rows of a text file: those between two places in it (bytes), read under the file's own header.
 
     Without places, the whole file. ``columns`` are those to be counted, ``source`` is what errors call the file;
-    ``kept`` are all columns of the file, if they are to come along as they are.
+    ``fields`` are the columns that come along as they are.
     """
 
     path: str
@@ -44,12 +46,13 @@ class Part:
     header: int = 0
     start: int = 0
     stop: int = 0
-    kept: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
     def read(self) -> pl.DataFrame:
         """The rows as numbers. Wherever this runs, what is wrong with the file becomes one sentence."""
         try:
-            return in_batches(numbers(self._text(), self.columns, self.kept))
+            query = numbers(self._text(), self.columns, self.fields)
+            return query.collect(engine="streaming", optimizations=ALL_FIELDS)
         except FileNotFoundError:
             raise BadInput(
                 f"A worker finds no file {self.path!r}. Put the files where every worker sees them under the same path."
@@ -83,13 +86,13 @@ def header_of(files: Files) -> list[str]:
     for path in files.paths:
         _refuse_packed(path)
         _refuse_open(path, files.source)
-    found = [scan([path], files.separator).collect_schema().names() for path in files.paths]
-    if any("\0" in name or "\ufffd" in name for name in found[0]):
+    headers = [scan([path], files.separator).collect_schema().names() for path in files.paths]
+    if any("\0" in name or "\ufffd" in name for name in headers[0]):
         raise BadInput(f"{files.source} is not UTF-8 text. Save it as UTF-8 and try again.")
-    if any(re.search(r"\r[^\n]", name) for names in found for name in names):
+    if any(re.search(r"\r[^\n]", name) for names in headers for name in names):
         raise BadInput(f"{files.source} has lines that end in a carriage return alone. Save it with usual line ends.")
-    check_same(files.paths, [[repr(name) for name in names] for names in found])
-    return found[0]
+    check_same(files.paths, [[repr(name) for name in names] for names in headers])
+    return headers[0]
 
 
 def _refuse_packed(path: Path) -> None:
@@ -115,7 +118,7 @@ def _refuse_open(path: Path, source: str) -> None:
             return
         file.seek(0)
         if sum(block.count(b'"') for block in iter(lambda: file.read(PART_BYTES), b"")) % 2:
-            raise unclosed(source)
+            raise open_quotes(source)
 
 
 def refuse_repeated(files: Files, names: Sequence[str], header: Sequence[str]) -> None:
@@ -130,59 +133,54 @@ def refuse_repeated(files: Files, names: Sequence[str], header: Sequence[str]) -
                 raise BadInput(f"{files.source} has several columns called {name!r}. Give each a name of its own.")
 
 
-def numbers(text: pl.LazyFrame, columns: Sequence[str], kept: Sequence[str] = ()) -> pl.LazyFrame:
-    """Fields to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show.
+def numbers(text: pl.LazyFrame, columns: Sequence[str], fields: Sequence[str] = ()) -> pl.LazyFrame:
+    """Text to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show.
 
-    With ``kept``, all column names, the untouched text of column number j comes along as ``FIELD j``.
+    The untouched text of column number j of ``fields`` comes along as ``FIELD j``.
     """
-    new = {name: f"{FIELD} {j}" for j, name in enumerate(kept)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
-    fields = [pl.col(new[name]).alias(f"{FIELD} {j}") for j, name in enumerate(kept)]
+    ours = column_numbers(columns, fields)
+    query = [pl.col(ours[name]).alias(f"{FIELD} {j}") for j, name in enumerate(fields)]
     for i in range(len(columns)):
         raw = pl.col(f"{VALUE} {i}").str.strip_chars()
         missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
         number = pl.when(missing).then(None).otherwise(raw).cast(pl.Float64, strict=False)
         is_text = ~missing & number.is_null()
-        fields += [
+        query += [
             number.alias(f"{VALUE} {i}"),
             is_text.alias(f"{IS_TEXT} {i}"),
             pl.when(is_text).then(raw).alias(f"{RAW} {i}"),
         ]
-    return text.rename(renaming(text.collect_schema().names(), new)).select(fields)
+    return text.rename(our_names(text.collect_schema().names(), ours)).select(query)
 
 
-def renaming(names: Sequence[str], new: Mapping[str, str]) -> Mapping[str, str]:
-    """The new names of some columns; of all, where others are called as we call ours."""
-    if not any(name.startswith(OURS) and name not in new for name in names):
-        return new
-    return {name: new.get(name, f"{OURS} other {i}") for i, name in enumerate(names)}
+def column_numbers(columns: Sequence[str], fields: Sequence[str]) -> dict[str, str]:
+    """Our own names of columns that are counted (``VALUE i``) or only come along (``FIELD j``), by those they have."""
+    return {name: f"{FIELD} {j}" for j, name in enumerate(fields)} | {c: f"{VALUE} {i}" for i, c in enumerate(columns)}
 
 
-def no_rows(columns: Sequence[str], kept: Sequence[str] = ()) -> pl.DataFrame:
+def our_names(names: Sequence[str], ours: Mapping[str, str]) -> dict[str, str]:
+    """A new name for every column: our own for some, and none like ours for the others."""
+    return {name: ours.get(name, f"other {i}") for i, name in enumerate(names)}
+
+
+def no_rows(columns: Sequence[str], fields: Sequence[str] = ()) -> pl.DataFrame:
     """The columns of an empty file: names and types for an engine that wants to know them before it reads."""
-    return numbers(pl.LazyFrame(schema=dict.fromkeys([*kept, *columns], pl.String)), columns, kept).collect()
+    return numbers(pl.LazyFrame(schema=dict.fromkeys([*fields, *columns], pl.String)), columns, fields).collect()
 
 
-def in_batches(frame: pl.LazyFrame) -> pl.DataFrame:
-    """Run a query on text files a batch at a time.
-
-    Leaving columns out would also leave out the check that no row has too many fields.
-    """
-    found = frame.collect(engine="streaming", optimizations=pl.QueryOptFlags(projection_pushdown=False))
-    assert isinstance(found, pl.DataFrame)
-    return found
-
-
-def parts_of(files: Files, columns: tuple[str, ...], size: int | None = None, kept: tuple[str, ...] = ()) -> list[Part]:
+def parts_of(
+    files: Files, columns: tuple[str, ...], size: int | None = None, fields: tuple[str, ...] = ()
+) -> list[Part]:
     """The files, big ones cut into parts of about ``size`` bytes, so that many workers can read them."""
     assert files.separator is not None
     size = PART_BYTES if size is None else size
-    found = []
+    parts = []
     for path in files.paths:
-        whole = Part(str(path.absolute()), files.separator, columns, files.source, kept=kept)
+        whole = Part(str(path.absolute()), files.separator, columns, files.source, fields=fields)
         places = list(_cuts(path, size)) if path.stat().st_size > size else []
         header = places[0] if places else 0
-        found += [replace(whole, header=header, start=a, stop=b) for a, b in pairwise(places)] or [whole]
-    return found
+        parts += [replace(whole, header=header, start=a, stop=b) for a, b in pairwise(places)] or [whole]
+    return parts
 
 
 def _cuts(path: Path, size: int) -> Iterator[int]:
@@ -223,39 +221,7 @@ def some_text(path: Path, separator: str, stretches: int, size: int) -> tuple[pl
                 rows = rows[: rows.rfind(b"\n", 0, rows.rfind(b'"')) + 1]
             if place == header or b'"' not in rows:
                 text.append(rows.rstrip(b"\r\n"))
-    found = pl.read_csv(
+    sample = pl.read_csv(
         b"\n".join(part for part in text if part), separator=separator, infer_schema=False, truncate_ragged_lines=True
     )
-    return found.rename(dict(zip(found.columns, plain_names(found.columns), strict=True))), everything
-
-
-def unreadable(source: str, error: Exception, *, is_text: bool = True) -> BadInput:
-    """One sentence for what an engine said about the rows."""
-    said = str(error).strip() or type(error).__name__
-    if "empty CSV" in said:
-        return BadInput(f"{source} has nothing but blank lines.")
-    if not is_text:
-        return BadInput(f"{source} could not be read, and may be damaged: {_cause(said)}")
-    if "utf8" in said.lower() or "utf-8" in said.lower():
-        return BadInput(f"{source} is not UTF-8 text. Save it as UTF-8 and try again.")
-    if "more fields than" in said:
-        return BadInput(
-            f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
-            "the extra fields."
-        )
-    if "CSV malformed" in said or 'could not parse `"' in said:
-        return unclosed(source)
-    return BadInput(f"{source} could not be read: {_cause(said)}")
-
-
-def unclosed(source: str) -> BadInput:
-    """One sentence for quotes that make other rows part of a field."""
-    return BadInput(
-        f"{source} has quotes that are not closed, or quotes inside a field. Put such fields in quotes, and write the "
-        "quotes within them twice."
-    )
-
-
-def _cause(said: str) -> str:
-    causes = [line for line in said.splitlines() if line.startswith("Caused by: ")]  # of what Java throws
-    return [said, *causes][-1].removeprefix("Caused by: ").splitlines()[0][:120]
+    return sample.rename(dict(zip(sample.columns, plain_names(sample.columns), strict=True))), everything

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from equinoise import __version__
 from equinoise.atomic_write import write_whole
-from equinoise.versions import __version__
 
 FORMAT = 1
 """Of what is stored; raised whenever a result means something else than before."""

@@ -11,58 +11,56 @@ import asyncio
 import sys
 from typing import Any
 
-import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 SECONDS_TO_ASK = 10.0
 """From a connection, or from the last answer on it, to the end of a request's headers: a browser needs none of it."""
 
 MOST_STRANGERS = 16
-MOST_OWN = 32
+MOST_OWNERS = 32
 """A browser has six connections to a server, for all its tabs together."""
 
-AT_ONCE = 4
-"""Connections accepted in one go: each takes a file descriptor before anything is known about it."""
+MOST_ACCEPTED_AT_ONCE = 4
+"""Each takes a file descriptor before anything is known about it."""
 
-WAITING = 128
+MOST_WAITING = 128
 """Connections that the system keeps waiting until then."""
 
 
 class Connections:
-    """All that are open now, in the order in which they came."""
+    """All that are open now, by their address, in the order in which they came."""
 
     def __init__(self) -> None:
         self._strangers: dict[Any, Connection] = {}
-        self._own: dict[Any, Connection] = {}
+        self._owners: dict[Any, Connection] = {}
 
     def add(self, connection: Connection) -> None:
-        """A newcomer."""
-        _add(self._strangers, connection, MOST_STRANGERS)
+        """Take in a newcomer."""
+        self._strangers[connection.client] = connection
+        _make_room(self._strangers, MOST_STRANGERS)
 
     def welcome(self, client: Any) -> None:
-        """The one from that address has shown that it is the owner's."""
-        connection = self._strangers.pop(client, None)
-        if connection is not None:
-            _add(self._own, connection, MOST_OWN)
+        """Count the connection from that address as the owner's: it has shown token or cookie."""
+        if client in self._strangers:
+            self._owners[client] = self._strangers.pop(client)
+            _make_room(self._owners, MOST_OWNERS)
 
     def remove(self, connection: Connection) -> None:
-        """One that has ended."""
-        for kind in (self._strangers, self._own):
+        """Forget one that has ended."""
+        for kind in (self._strangers, self._owners):
             if kind.get(connection.client) is connection:
                 del kind[connection.client]
 
-    def failed(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """What asyncio would print as a traceback. Without file descriptors, strangers make room at once."""
+    def handle_error(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say in a line what asyncio would print as a traceback. Without file descriptors, strangers make room."""
         error = context.get("exception")
         if isinstance(error, OSError):
-            for connection in [*self._strangers.values()]:
-                connection.transport.abort()
+            _make_room(self._strangers, 0)
         elif error is not None:
             print(f"Something unexpected went wrong in the page's server ({type(error).__name__}).", file=sys.stderr)
 
 
-def _add(kind: dict[Any, Connection], connection: Connection, most: int) -> None:
-    kind[connection.client] = connection
+def _make_room(kind: dict[Any, Connection], most: int) -> None:
     for oldest in [*kind.values()][: max(len(kind) - most, 0)]:
         oldest.transport.abort()
 
@@ -70,31 +68,31 @@ def _add(kind: dict[Any, Connection], connection: Connection, most: int) -> None
 class Connection(H11Protocol):
     """One connection. It is ended if a request is not there in time, however slowly it comes in."""
 
-    open_ones: Connections
+    open_connections: Connections
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Somebody is there."""
+        """Begin to wait for a request."""
         super().connection_made(transport)
-        self._timer: asyncio.TimerHandle | None = None
         self._wait()
-        self.open_ones.add(self)
+        self.open_connections.add(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nobody is, any more."""
-        self._stop_waiting()
-        self.open_ones.remove(self)
+        """Forget the connection."""
+        self._timer.cancel()
+        self.open_connections.remove(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Something has come: a whole request's headers, or not yet."""
+        """Stop waiting once a request's headers are complete."""
         super().data_received(data)
         if self._answering:
-            self._stop_waiting()
+            self._timer.cancel()
 
     def on_response_complete(self) -> None:
-        """Answered; the next request may be there already."""
+        """Wait for the next request, unless it is there already."""
         super().on_response_complete()
         if not self._answering:
+            self._timer.cancel()
             self._wait()
 
     @property
@@ -102,16 +100,4 @@ class Connection(H11Protocol):
         return self.cycle is not None and not self.cycle.response_complete
 
     def _wait(self) -> None:
-        self._stop_waiting()
         self._timer = self.loop.call_later(SECONDS_TO_ASK, self.transport.abort)
-
-    def _stop_waiting(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-
-
-def limited(config: uvicorn.Config, connections: Connections) -> uvicorn.Config:
-    """A server's settings with these limits."""
-    config.http = type("Limited", (Connection,), {"open_ones": connections})
-    config.backlog = AT_ONCE
-    return config

@@ -12,27 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.data import counting
+from equinoise.data.bad_values import Rules
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import MOST_BINS, Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, check_players, open_columns
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
 
-BINS = (26, 51, 101, 201, 401)
+BIN_CHOICES = (26, 51, 101, 201, 401)
 """Numbers of bins on offer for one column, where nobody names others."""
 
-BINS_OF_SEVERAL = (8, 11, 16, 26, 51, 101)
-"""For several columns: of these, those that keep all cells within MOST_CELLS, or the most that do."""
+SEVERAL_COLUMNS_BIN_CHOICES = (8, 11, 16, 26, 51, 101)
+"""For several columns: of these, those that keep all cells within MOST_PAGE_CELLS, or the most that do."""
 
-MOST_CHOICES = 12
+MOST_BIN_CHOICES = 12
 
-MOST_CELLS = 2**15
+MOST_PAGE_CELLS = 2**15
 """Of the grid of several columns: more take minutes, and a page should answer in seconds."""
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class ColumnCounts:
     """How many people have each combination of codes, and how they were counted.
 
     ``axes`` are the columns with the fewest bins. ``codes`` (combinations x grids, then columns) are those of
@@ -94,41 +95,41 @@ def count_columns(
     outside: str = "refuse",
     engine: str = "polars",
     engine_address: str | None = None,
-) -> Counted:
+) -> ColumnCounts:
     """Count one column or several on all grids in one pass. (Bounds left out take a pass before, and a warning.)"""
     columns = 1 if column is None or isinstance(column, str) else len(column)
-    several = [number for number in BINS_OF_SEVERAL if number**columns <= MOST_CELLS]
-    usual = BINS if columns == 1 else several or [int(MOST_CELLS ** (1 / columns))]
-    offered = sorted(set(usual if bins is None else bins))
-    check(1 <= len(offered) <= MOST_CHOICES, "bins", f"at most {MOST_CHOICES} numbers", list(bins or ()))
-    check_cells(offered[-1], columns)
+    several = [number for number in SEVERAL_COLUMNS_BIN_CHOICES if number**columns <= MOST_PAGE_CELLS]
+    usual = BIN_CHOICES if columns == 1 else several or [int(MOST_PAGE_CELLS ** (1 / columns))]
+    choices = sorted(set(usual if bins is None else bins))
+    check(1 <= len(choices) <= MOST_BIN_CHOICES, "bins", f"at most {MOST_BIN_CHOICES} numbers", list(bins or ()))
+    check_cells(choices[-1], columns)
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
         warnings.simplefilter("always", EquinoiseWarning)
         rows, grid = open_columns(
-            data, column, bounds, bins=offered[0], padding_epsilon=1.0, percentile=0.9, engine=reader
+            data, column, bounds, bins=choices[0], padding_epsilon=1.0, percentile=0.9, engine=reader
         )
-        axes = [_with_bins(axis, number) for number in offered for axis in grid.axes]
-        numbers = list(range(len(grid.axes))) * len(offered)
-        codes, many = counting.count_codes(rows, axes, numbers, missing=missing, outside=outside)
+        axes = [_with_bins(axis, number) for number in choices for axis in grid.axes]
+        numbers = list(range(len(grid.axes))) * len(choices)
+        codes, row_counts = counting.count_codes(rows, axes, numbers, Rules(missing, outside))
         warn_of_repeats(data, rows.columns)
-    said = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
+    sentences = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     public = frozenset(() if bounds is None else bounds if isinstance(bounds, Mapping) else rows.columns)
     source = str(data) if isinstance(data, str | Path) else "data"
-    counted = Counted(
-        grid.axes, tuple(offered), codes.astype(np.int16), many, public, source, missing, outside, engine,
-        engine_address, said,
+    counts = ColumnCounts(
+        grid.axes, tuple(choices), codes.astype(np.int16), row_counts, public, source, missing, outside, engine,
+        engine_address, sentences,
     )  # fmt: skip
-    check_players(counted.on(offered[0]), 1)
-    return counted
+    check_players(counts.on(choices[0]), 1)
+    return counts
 
 
 def check_cells(bins: int, columns: int) -> None:
     """Refuse a grid of several columns that a page is too slow for."""
-    if columns > 1 and is_whole(bins, 2, MOST_BINS) and bins**columns > MOST_CELLS:
-        most = max(number for number in range(1, bins) if number**columns <= MOST_CELLS)
+    if columns > 1 and is_whole(bins, 2, MOST_BINS) and bins**columns > MOST_PAGE_CELLS:
+        most = max(number for number in range(1, bins) if number**columns <= MOST_PAGE_CELLS)
         raise BadInput(
             f"{bins} bins on each of {columns} columns are {bins**columns:,} cells, and the page takes at most "
-            f"{MOST_CELLS:,}: give --bins of at most {most}, or use 'equinoise optimize'."
+            f"{MOST_PAGE_CELLS:,}: give --bins of at most {most}, or use 'equinoise optimize'."
         )
 
 

@@ -1,11 +1,21 @@
-"""What is said when something is not done: the sentence that the command line would print."""
+"""How the server says no: one sentence, the one that the command line would print, and its exit status."""
 
 from __future__ import annotations
 
+import html
 import unicodedata
 from typing import Any
 
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
+
+MOST_BODY = 10_000
+"""Bytes of a request: settings are a few hundred."""
+
+NOTHING_HERE = "There is nothing at this address."
+TOO_LONG = f"What is sent here must be at most {MOST_BODY:,} bytes."
 
 
 def refusal(error: Exception) -> dict[str, Any]:
@@ -17,20 +27,31 @@ def refusal(error: Exception) -> dict[str, Any]:
     return {"sentence": f"Something unexpected went wrong ({type(error).__name__}). Please report it.", "status": 2}
 
 
-def check_name(name: object) -> str:
+def refuse(request: Request, status: int, sentence: str) -> Response:
+    """An answer that refuses: a page for whoever navigates, JSON for the page's own requests."""
+    if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(plain_page("Refused", f"<h1>Refused</h1><p>{html.escape(sentence)}</p>"), status)
+    return JSONResponse({"sentence": sentence, "status": 2}, status)
+
+
+def plain_page(title: str, body: str) -> str:
+    """A page that is one file, with an empty icon: otherwise the browser asks for one and is refused."""
+    head = f'<meta charset="utf-8"><title>{title}</title><link rel="icon" href="data:,">'
+    return f'<!DOCTYPE html><html lang="en">{head}{body}</html>'
+
+
+def check_file_name(name: object) -> str:
     """A plain name ending in .eq, in the folder where the command was started and nowhere else."""
     name = unicodedata.normalize("NFC", name) if isinstance(name, str) else name  # an accent is no letter of its own
-    good = (
+    if (
         isinstance(name, str)
         and name.endswith(".eq")
         and name[0].isalnum()
         and len(name.encode(errors="replace")) <= 100
         and all(letter.isalnum() or letter in " ._-" for letter in name)
+    ):
+        return name
+    raise BadInput(
+        "A file's name here is letters, digits, spaces, dots, dashes and underscores (at most 100 bytes), begins "
+        f"with a letter or a digit and ends in .eq, such as pay.eq. Got {str(name)[:60]!r} instead."
     )
-    if not good:
-        raise BadInput(
-            "A file's name here is letters, digits, spaces, dots, dashes and underscores (at most 100 bytes), begins "
-            f"with a letter or a digit and ends in .eq, such as pay.eq. Got {str(name)[:60]!r} instead."
-        )
-    assert isinstance(name, str)
-    return name

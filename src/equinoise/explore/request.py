@@ -8,7 +8,7 @@ from typing import Any
 
 from equinoise.data.read_players import check_players, counting_settings
 from equinoise.errors import BadInput, check
-from equinoise.explore.counts import Counted
+from equinoise.explore.counts import ColumnCounts
 from equinoise.formatting import one_of
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
@@ -51,7 +51,7 @@ class Asked:
         return cls(**given)
 
 
-def make(counted: Counted, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
+def make(counted: ColumnCounts, asked: Asked, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
     check(asked.promise in PROMISES, "promise", one_of(PROMISES), asked.promise)
     private = asked.promise == DIFFERENTIAL_PRIVACY

@@ -13,14 +13,14 @@ from pathlib import Path
 TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 
 
-def another_user(client: tuple[str, int] | None, port: int) -> bool:
+def is_another_user(client: tuple[str, int] | None, port: int) -> bool:
     """Whether somebody else than us (or root, who may read everything anyway) asks at our port."""
     if client is None or not hasattr(os, "getuid") or os.getuid() == 0:
         return False
-    return user_of(client, port) not in {None, 0, os.getuid()}
+    return user_id(client, port) not in {None, 0, os.getuid()}
 
 
-def user_of(client: tuple[str, int], port: int) -> int | None:
+def user_id(client: tuple[str, int], port: int) -> int | None:
     """The number of the user whose connection it is, or None if nobody knows."""
     host = int.from_bytes(socket.inet_aton(client[0]), sys.byteorder)
     theirs, ours = f"{host:08X}:{client[1]:04X}", f":{port:04X}"

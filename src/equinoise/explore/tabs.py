@@ -1,174 +1,144 @@
-"""A process for every tab, so that tabs do not disturb each other; whatever a tab asks for anew ends what it was at."""
+"""A worker for every tab, so that tabs do not disturb each other; whatever a tab asks for anew ends what it was at."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from equinoise.errors import BadInput
-from equinoise.explore.counts import Counted
-from equinoise.explore.process import start_worker
+from equinoise.explore.counts import ColumnCounts
+from equinoise.explore.refusals import refusal
+from equinoise.explore.worker import start_worker
 
 MOST_TABS = 8
 MOST_REPORTS = 4
 
 Message = tuple[str, dict[str, Any]]
+"""Its kind, and fields by their names."""
+
 CANCELLED: Message = ("cancelled", {"sentence": "Stopped: something else was asked for."})
-ENDS = {"done", "refused", "cancelled"}
+LAST_KINDS = {"done", "refused", "cancelled"}
 
 
 class Worker:
-    """A process and the line to it. It does one thing at a time."""
+    """A process, which is started with its first job, and the connection to it. It does one job at a time."""
 
-    def __init__(self, counted: Counted, folder: Path) -> None:
-        self.process, self.connection = start_worker(counted, folder)
+    def __init__(self, counts: ColumnCounts, folder: Path) -> None:
+        self._counts, self._folder = counts, folder
+        self.process: Any = None
+        self._connection: Any = None
         self.busy = self.saving = self._ended = False
 
     @property
     def idle(self) -> bool:
-        """Whether it can be asked. (One that was just ended may seem alive for a moment.)"""
-        return not self.busy and not self._ended and self.process.is_alive()
+        """Whether it can be given a job. (A process that was just ended may seem alive for a moment.)"""
+        return self.process is not None and not self.busy and not self._ended and self.process.is_alive()
 
     def end(self) -> None:
         """End it, whatever it is doing. Whoever waits for it is told that it was cancelled."""
         self._ended = True
-        self.process.kill()
+        if self.process is not None:
+            self.process.kill()
 
-    async def ask(self, what: str, given: dict[str, Any]) -> AsyncGenerator[Message]:
-        """Its messages, the last of which is one of ENDS. If nobody wants to hear the rest, it is ended."""
-        heard: asyncio.Queue[Message] = asyncio.Queue()
-        self.busy, self.saving = True, what == "save"
-        line = (what, given, asyncio.get_running_loop(), heard)
-        threading.Thread(target=self._listen, args=line, daemon=True).start()
+    async def messages(self, job: str, **arguments: Any) -> AsyncGenerator[Message]:
+        """The messages of a job, the last of which is of LAST_KINDS. If nobody hears the rest, the worker is ended."""
+        queue: asyncio.Queue[Message] = asyncio.Queue()
+        loop = asyncio.get_running_loop()
+        self.busy, self.saving = True, job == "save"
+        threading.Thread(target=self._listen, args=(job, arguments, loop, queue), daemon=True).start()
+        kind = ""
         try:
-            kind = ""
-            while kind not in ENDS:
-                kind, message = await heard.get()
-                yield kind, message
+            while kind not in LAST_KINDS:
+                kind, fields = await queue.get()
+                yield kind, fields
         finally:
-            if kind not in ENDS or kind == "cancelled":
+            if kind not in LAST_KINDS or kind == "cancelled":
                 self.end()
             self.busy = self.saving = False
 
     def _listen(
-        self, what: str, given: dict[str, Any], loop: asyncio.AbstractEventLoop, heard: asyncio.Queue[Message]
+        self, job: str, arguments: dict[str, Any], loop: asyncio.AbstractEventLoop, queue: asyncio.Queue[Message]
     ) -> None:
+        """Pass a job's messages on. In a thread, as all of this waits; not in asyncio's, which keep it from ending."""
         kind = ""
-        while kind not in ENDS:
+        while kind not in LAST_KINDS:
             try:
                 if not kind:
-                    self.connection.send((what, given))
-                kind, message = self.connection.recv()
-            except (OSError, EOFError):
-                kind, message = CANCELLED
+                    self._send(job, arguments)
+                kind, fields = self._connection.recv()
+            except Exception as error:
+                ended = self.process is not None and isinstance(error, OSError | EOFError)
+                kind, fields = CANCELLED if ended else ("refused", refusal(error))
             with suppress(RuntimeError):  # the server has ended
-                loop.call_soon_threadsafe(heard.put_nowait, (kind, message))
+                loop.call_soon_threadsafe(queue.put_nowait, (kind, fields))
 
-
-async def _in_thread(start: Callable[[], Worker]) -> Worker:
-    """Start a worker without holding up the server, and without holding up its end as asyncio's own threads do."""
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[Worker] = loop.create_future()
-
-    def tell(worker: Worker | None, error: Exception | None) -> None:
-        if found.cancelled():
-            return
-        if worker is not None:
-            found.set_result(worker)
-        else:
-            found.set_exception(error or RuntimeError())
-
-    def run() -> None:
-        worker, error = None, None
-        try:
-            worker = start()
-        except Exception as raised:
-            error = raised
-        with suppress(RuntimeError):  # the server has ended
-            loop.call_soon_threadsafe(tell, worker, error)
-
-    threading.Thread(target=run, daemon=True).start()
-    return await found
+    def _send(self, job: str, arguments: dict[str, Any]) -> None:
+        if self.process is None:
+            self.process, self._connection = start_worker(self._counts, self._folder)
+            if self._ended:  # while it started
+                self.process.kill()
+        self._connection.send((job, arguments))
 
 
 class Tabs:
     """Workers by the tab they work for, those used last at the end."""
 
-    def __init__(self, counted: Counted, folder: Path) -> None:
-        self._counted, self._folder = counted, folder
+    def __init__(self, counts: ColumnCounts, folder: Path) -> None:
+        self._counts, self.folder = counts, folder
         self._workers: dict[str, Worker] = {}
         self._reporters: set[Worker] = set()
-        self._starting = self._reports = 0
         self._numbers = count(1)
         self._ended = False
 
-    async def solve(self, tab: str, settings: dict[str, Any]) -> AsyncGenerator[Message]:
-        """Work out a mechanism for a tab, and leave what it was at."""
+    def solve(self, tab: str, settings: dict[str, Any]) -> AsyncGenerator[Message]:
+        """Make a mechanism for a tab, and leave what it was at."""
         worker = self._workers.get(tab)
         if worker is not None and worker.saving:
             raise BadInput("This tab is saving a file. Try again when it has.")
         if worker is None or not worker.idle:
             self._end(tab)
-            self._check_room()
-            self._starting += 1  # it takes its place before it is there: others may ask meanwhile
-            try:
-                worker = await _in_thread(self._start)
-            finally:
-                self._starting -= 1
-            self._end(tab)  # one that was asked for meanwhile
+            self._make_room()
+            worker = self._new_worker()
         self._workers[tab] = self._workers.pop(tab, worker)
-        async with aclosing(worker.ask("solve", {"settings": settings, "number": next(self._numbers)})) as messages:
-            async for message in messages:
-                yield message
+        return worker.messages("solve", settings=settings, number=next(self._numbers))
 
-    async def save(self, tab: str, number: int, name: str) -> AsyncGenerator[Message]:
+    def save(self, tab: str, number: int, name: str) -> AsyncGenerator[Message]:
         """Save what a tab shows."""
         worker = self._workers.get(tab)
         if worker is None or not worker.idle:
             raise BadInput("What this page shows is not worked out to the end, or no longer at hand. Do that first.")
-        async with aclosing(worker.ask("save", {"number": number, "name": name})) as messages:
-            async for message in messages:
-                yield message
+        return worker.messages("save", number=number, name=name)
 
     async def report(self, name: str) -> AsyncGenerator[Message]:
         """The report of a saved file, if not too many are being made."""
-        if self._reports >= MOST_REPORTS:
+        if len(self._reporters) >= MOST_REPORTS:
             raise BadInput(f"{MOST_REPORTS} reports are being made already. Wait for one of them.")
-        self._reports += 1
+        worker = self._new_worker()  # of its own: it belongs to no tab
+        self._reporters.add(worker)
         try:
-            worker = await _in_thread(self._start)  # of its own: it belongs to no tab
-            self._reporters.add(worker)
-            try:
-                async with aclosing(worker.ask("report", {"name": name})) as messages:
-                    async for message in messages:
-                        yield message
-            finally:
-                self._reporters.discard(worker)
-                worker.end()
+            async with aclosing(worker.messages("report", name=name)) as messages:
+                async for message in messages:
+                    yield message
         finally:
-            self._reports -= 1
+            self._reporters.discard(worker)
+            worker.end()
 
-    @property
-    def running(self) -> list[int]:
-        """Processes that are working now."""
-        return [worker.process.pid for worker in self._workers.values() if worker.busy and worker.process.is_alive()]
-
-    def _start(self) -> Worker:
+    def _new_worker(self) -> Worker:
         if self._ended:
             raise BadInput("The command behind this page has ended.")
-        return Worker(self._counted, self._folder)
+        return Worker(self._counts, self.folder)
 
-    def _check_room(self) -> None:
+    def _make_room(self) -> None:
         """End the workers of tabs that were not used for longest: nobody tells when a tab is closed."""
         idle = [tab for tab, worker in self._workers.items() if not worker.busy]
-        for tab in idle[: max(len(self._workers) + self._starting - MOST_TABS + 1, 0)]:
+        for tab in idle[: max(len(self._workers) - MOST_TABS + 1, 0)]:
             self._end(tab)
-        if len(self._workers) + self._starting >= MOST_TABS:
+        if len(self._workers) >= MOST_TABS:
             raise BadInput(f"{MOST_TABS} tabs are at work already. Close some, or wait.")
 
     def _end(self, tab: str) -> None:

@@ -1,15 +1,13 @@
-"""What a page shows of a mechanism: the promise, figures as numbers and as pictures, what draws cost."""
+"""What the page shows of a mechanism: the promise, numbers, figures, what draws cost, and the command that makes it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from equinoise.errors import BadInput
-from equinoise.explore.counts import Counted
+from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, Asked
 from equinoise.formatting import at_most, format_number, quoted, visible
 from equinoise.mechanisms.base import Mechanism
@@ -19,82 +17,74 @@ from equinoise.present.figures.cost import default_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
-from equinoise.present.report.pages import private_page
-from equinoise.present.report.write import check_audit
 
 
-def result(mechanism: Mechanism, counted: Counted, asked: Asked) -> dict[str, Any]:
+def result(mechanism: Mechanism, counts: ColumnCounts, request: Asked) -> dict[str, Any]:
     """What is promised, and what was reached in numbers."""
-    return {
-        "command": command(counted, asked),
-        "promise": str(mechanism.promise),
-        "facts": facts(mechanism),
-    }
+    return {"command": command(counts, request), "promise": str(mechanism.promise), "facts": facts(mechanism)}
 
 
 def quick_figures(mechanism: Mechanism) -> Iterator[dict[str, Any]]:
-    """All figures, one after the other; of the cost, which takes longer, a first answer."""
-    return ({"figure": _as_json(make(mechanism))} for make in (distribution, noise, losses, quick_cost))
+    """All figures, one after the other; of the cost, which takes longer, upper bounds that are there at once."""
+    for make in (distribution, noise, losses):
+        yield _json_fields(make(mechanism))
+    yield cost(mechanism, quick=mechanism.costs_differ)
 
 
-def cost(mechanism: Mechanism) -> dict[str, Any]:
-    """What draws cost together."""
-    return {"figure": _as_json(possible_cost(mechanism))}
+def cost(mechanism: Mechanism, quick: bool = False) -> dict[str, Any]:
+    """The figure of what draws cost together, by bounds that are not tight if it has to be ``quick``.
 
-
-def possible_cost(mechanism: Mechanism, costs: Callable[[], Sequence[dict[str, float]]] = tuple) -> Figure:
-    """The figure; where it would need too much memory, as on large grids, only the sentence that says so."""
+    Where it would need too much memory, as on large grids, only the sentence that says so.
+    """
     try:
-        return cost_figure(mechanism, costs=costs())
+        costs = mechanism.costs(default_draws(mechanism), tight=False) if quick else ()
+        figure = cost_figure(mechanism, costs=costs)
+        if quick:
+            figure = replace(figure, caption="Quick upper bounds. The figures themselves follow in a moment.")
     except BadInput as error:
-        return Figure("cost", f"What draws of {mechanism.grid.name} cost together", str(error), str(error), (), (), ())
+        title = f"What draws of {mechanism.grid.name} cost together"
+        figure = Figure("cost", title, str(error), str(error), (), (), ())
+    return _json_fields(figure)
 
 
-def quick_cost(mechanism: Mechanism) -> Figure:
-    """What draws cost together, at once: by upper bounds that are not tight where the figure takes a second."""
-    if not mechanism.costs_differ:
-        return cost_figure(mechanism)
-    found = possible_cost(mechanism, lambda: mechanism.costs(default_draws(mechanism), tight=False))
-    quick = "Quick upper bounds. The figures themselves follow in a moment."
-    return replace(found, caption=quick) if found.panels else found
-
-
-def _as_json(made: Figure) -> dict[str, Any]:
+def _json_fields(figure: Figure) -> dict[str, Any]:
     """A figure as a page draws it: with the style sheet's colours, as wide as its place."""
     return {
-        "name": made.name,
-        "title": made.title,
-        "caption": made.caption,
-        "words": made.alt,
-        "specs": [{**spec, "config": theme.config(theme.PAGE)} for spec in made.specs()],
-        "header": list(made.header),
-        "rows": [list(row) for row in made.rows],
+        "name": figure.name,
+        "title": figure.title,
+        "caption": figure.caption,
+        "words": figure.alt,
+        "specs": [{**spec, "config": theme.config(theme.PAGE)} for spec in figure.specs()],
+        "header": list(figure.header),
+        "rows": [list(row) for row in figure.rows],
     }
 
 
 def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
-    """What was reached: name, value, and a word more."""
+    """What was reached in numbers: for each its name, its value and a note beside it, all as text."""
     ours, theirs = mechanism.metrics(), mechanism.baseline()
     half = mechanism.loss_quantiles()["0.5"]
-    found = [
+    rows = [
         ("people protected", f"{mechanism.protected:,}", f"of {mechanism.total_people:,}"),
         ("worst loss of one draw", at_most(mechanism.worst_loss), f"half of the people: {at_most(half)}"),
-        ("KL from the original", f"{ours['kl']:.4g}", f"Laplace mechanism: {theirs['kl']:.4g}"),
-        ("total variation", f"{ours['tv']:.4g}", f"Laplace mechanism: {theirs['tv']:.4g}"),
+        _beside_laplace("KL from the original", ours["kl"], theirs["kl"]),
+        _beside_laplace("total variation", ours["tv"], theirs["tv"]),
     ]
     if ours.get("correlation_loss") is not None and theirs.get("correlation_loss") is not None:
-        changes = (f"{each['correlation_loss']:.4g}" for each in (ours, theirs))
-        found.append(("largest change of a correlation", next(changes), f"Laplace mechanism: {next(changes)}"))
+        correlations = (ours["correlation_loss"], theirs["correlation_loss"])
+        rows.append(_beside_laplace("largest change of a correlation", *correlations))
     for name, own in ours.get("columns", {}).items():
-        laplace = f"Laplace mechanism: {theirs['columns'][name]['kl']:.4g}"
-        found.append((f"KL of {visible(name)!r} alone", f"{own['kl']:.4g}", laplace))
-    every = "draw" if mechanism.draws == 1 else "draws"
-    cost = at_most(mechanism.cost(mechanism.draws))
-    found.append((f"cost of {mechanism.draws:,} {every}", cost, mechanism.promise.qualifier))
-    return found
+        rows.append(_beside_laplace(f"KL of {visible(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
+    draws = f"{mechanism.draws:,} {'draw' if mechanism.draws == 1 else 'draws'}"
+    rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.promise.qualifier))
+    return rows
 
 
-def command(counted: Counted, asked: Asked) -> str:
+def _beside_laplace(name: str, ours: float, theirs: float) -> tuple[str, str, str]:
+    return name, f"{ours:.4g}", f"Laplace mechanism: {theirs:.4g}"
+
+
+def command(counted: ColumnCounts, asked: Asked) -> str:
     """The command that makes the same mechanism; options that say what it takes anyway are left out."""
     words = ["equinoise", "synthesize" if asked.promise == DIFFERENTIAL_PRIVACY else "optimize", counted.source]
     axes = counted.chosen(asked.columns)
@@ -105,7 +95,7 @@ def command(counted: Counted, asked: Asked) -> str:
     plain = Asked(asked.epsilon)
     words += ["--epsilon", format_number(asked.epsilon)]
     words += _differing(asked, plain, ("bins", "scales", "draws", "delta"))
-    words += _differing(counted, Counted, ("missing", "outside", "engine", "engine_address"))
+    words += _differing(counted, ColumnCounts, ("missing", "outside", "engine", "engine_address"))
     return quoted([*words, "--out", "mechanism.eq"])
 
 
@@ -116,10 +106,3 @@ def _differing(given: object, usual: object, names: Sequence[str]) -> list[str]:
         if getattr(given, name) != getattr(usual, name)
         for word in (f"--{name.replace('_', '-')}", str(getattr(given, name)))
     ]
-
-
-def report(path: Path, tell: Callable[[str], None]) -> str:
-    """The page that ``equinoise report`` writes about a saved mechanism."""
-    mechanism = Mechanism.open(path)
-    check_audit(mechanism, tell)
-    return private_page(mechanism, datetime.now(UTC), tell).html()

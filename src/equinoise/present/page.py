@@ -12,10 +12,10 @@ from importlib import import_module
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from equinoise import __version__
 from equinoise.present.figures import theme
 from equinoise.present.figures.figure import Figure
 from equinoise.present.figures.javascript import javascript
-from equinoise.versions import __version__
 
 PRIVATE_BAND = "Contains private data: all of this page is worked out from the raw data and is as secret as the data."
 PUBLIC_BAND = "Public: nothing on this page was worked out from the data."

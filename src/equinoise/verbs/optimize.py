@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, count_data
+from equinoise.data.read_players import Bounds, read_players
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers import shortfall
@@ -78,7 +78,7 @@ def optimize(
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, per_axis=per_axis,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
-    players, counting = count_data(
+    players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
         unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=procedure.check_grid,

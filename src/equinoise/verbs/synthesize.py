@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from equinoise.data.grid import Grid
-from equinoise.data.read_players import Bounds, count_data
+from equinoise.data.read_players import Bounds, read_players
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import check_draws
@@ -53,7 +53,7 @@ def synthesize(
     check_promise(epsilon, draws, delta, public_bounds=bounds is not None)
     one = unit is None or unit_rows == "one"
     check(one, "unit_rows", "'one' with differential privacy, whatever rows people have", unit_rows)
-    players, counting = count_data(
+    players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
         unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_one_column, least=1,

@@ -1,33 +1,29 @@
 """Where files are read and counted: in this process (polars, DuckDB) or by workers (Dask, Spark).
 
-An engine only opens files; what to count, and what is wrong with a value, is the same expression for all of them
-(:mod:`equinoise.data.counting`), and text files are read by the same code wherever it runs
-(:mod:`equinoise.data.text_fields`).
+What to count, and what is wrong with a value, is the same expression for all of them (:mod:`equinoise.data.counting`),
+and text files are read by the same code wherever it runs (:mod:`equinoise.data.text_fields`). All else that an engine
+does in its own way is in its file, behind one Protocol (:mod:`equinoise.data.engines.protocol`).
 """
 
 from __future__ import annotations
 
-import importlib
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from equinoise.data.paths import Files
+import narwhals as nw
+
+from equinoise.choices import ENGINES, load
+from equinoise.data.engines.protocol import Engine, InMemory, Library
 from equinoise.errors import BadInput, check
 from equinoise.formatting import one_of
 
-ENGINES = ("polars", "duckdb", "dask", "spark")
+__all__ = ["Engine", "Library", "connect", "engine_for", "frame_of", "library_of"]
 
-
-class Engine(Protocol):
-    """What opens files as a frame that narwhals knows."""
-
-    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
-        """The columns of text files, as :func:`equinoise.data.text_fields.numbers` gives them."""
-
-    def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
-        """The columns of Parquet files, under their own names; from DuckDB, these alone and in this order."""
+IN_MEMORY = {name: f"equinoise.data.engines.{name}" for name in ("pandas", "pyarrow")}
+"""Libraries whose dataframes are counted, and which read no files."""
 
 
 @contextmanager
@@ -46,13 +42,37 @@ def engine_for(data: Any, name: str = "polars", address: str | None = None) -> I
 def connect(name: str = "polars", address: str | None = None) -> Iterator[Engine]:
     """An engine, let go of in the end. ``address`` is a running Dask scheduler's or a Spark master's."""
     check(name in ENGINES, "engine", one_of(ENGINES), name)
-    if address is not None and name not in {"dask", "spark"}:
-        raise BadInput(f"The {name} engine works in this process, so leave --engine-address out (engine_address=None).")
     try:
-        module = importlib.import_module(f"equinoise.data.engines.{name}")
+        library: type[Engine] = load(ENGINES, name).LIBRARY
     except ImportError as error:
         raise BadInput(
             f"The {name} engine needs an extra: pip install 'equinoise[{name}]' ({str(error).rstrip('.')})."
         ) from None
-    with module.connect(address) as engine:
+    if address is not None and not library.takes_address:
+        raise BadInput(f"The {name} engine works in this process, so leave --engine-address out (engine_address=None).")
+    with library.connect(address) as engine:
         yield engine
+
+
+def frame_of(data: Any) -> Any:
+    """Any dataframe or column as a narwhals frame, with its values as they are."""
+    native = nw.to_native(data, pass_through=True)
+    if nw.dependencies.is_pandas_series(native) or nw.dependencies.is_pandas_dataframe(native):
+        data = load(IN_MEMORY, "pandas").with_text_names(native)
+    try:
+        frame = nw.from_native(data, allow_series=True)
+    except TypeError:
+        raise BadInput(f"Data must be a path, an array or a dataframe. Got {type(data).__name__} instead.") from None
+    except nw.exceptions.DuplicateError:
+        (name, _), *_ = Counter(getattr(data, "column_names", None) or data.columns).most_common(1)
+        raise BadInput(f"The dataframe has several columns called {name!r}. Give each a name of its own.") from None
+    return frame.to_frame() if isinstance(frame, nw.Series) else frame
+
+
+def library_of(frame: nw.DataFrame[Any] | nw.LazyFrame[Any]) -> Library:
+    """The library that a dataframe is of."""
+    kind = frame.implementation
+    name = "spark" if kind.is_spark_like() else kind.value
+    known = IN_MEMORY | ENGINES
+    library: Library = load(known, name).LIBRARY() if name in known else InMemory()
+    return library

@@ -5,22 +5,23 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import dask
 import dask.dataframe as dd
+import narwhals as nw
 import pandas as pd
 import polars as pl
 import pyarrow.parquet as pq
 
+from equinoise.data.engines.protocol import Engine, Frame
 from equinoise.data.paths import Files
-from equinoise.data.text_fields import VALUE, Part, no_rows, parts_of, renaming
+from equinoise.data.text_fields import Part, no_rows, our_names, parts_of
 from equinoise.errors import BadInput
 
 SECONDS_TO_ANSWER = 10
-ROWS_TOGETHER = 2**20
-PARTS_TOGETHER = 4
+PIECE_ROWS = 2**20
+STREAMED_PARTITIONS = 4
 
 
 def read_part(part: Part) -> pd.DataFrame:
@@ -28,35 +29,25 @@ def read_part(part: Part) -> pd.DataFrame:
     return _in_pandas(part.read())
 
 
-@dataclass(frozen=True)
-class Piece:
-    """Some rows of a Parquet file. Dask's own reader takes some paths and names for patterns, and decimals for
-    objects."""
-
-    path: str
-    columns: tuple[str, ...]
-    first: int
-    rows: int
+def read_rows(path: str, first: int, rows: int, names: tuple[str, ...]) -> pd.DataFrame:
+    """Some rows of a Parquet file, read on a worker. Dask's own reader takes some paths and names for patterns, and
+    decimals for objects."""
+    frame = pl.scan_parquet(path, glob=False)
+    ours = {name: f"column {i}" for i, name in enumerate(names)}
+    frame = frame.rename(our_names(frame.collect_schema().names(), ours)).select(ours.values())
+    return _in_pandas(frame.slice(first, rows).collect()).set_axis(names, axis=1)
 
 
-def read_piece(piece: Piece) -> pd.DataFrame:
-    """Some rows of a Parquet file, read on a worker."""
-    names = [f"{VALUE} {i}" for i in range(len(piece.columns))]
-    frame = pl.scan_parquet(piece.path, glob=False)
-    frame = frame.rename(renaming(frame.collect_schema().names(), dict(zip(piece.columns, names, strict=True))))
-    return _in_pandas(frame.select(names).slice(piece.first, piece.rows).collect()).set_axis(piece.columns, axis=1)
-
-
-def _pieces(path: str, columns: tuple[str, ...]) -> list[Piece]:
-    """Whole row groups together, so that no group is read twice."""
-    metadata = pq.read_metadata(path)
-    found, first, end = [], 0, 0
+def _pieces(path: str) -> Iterator[tuple[str, int, int]]:
+    """A file, the first of some rows of it and how many: whole row groups together, so that none is read twice."""
+    metadata, first, end = pq.read_metadata(path), 0, 0
     for group in range(metadata.num_row_groups):
         end += metadata.row_group(group).num_rows
-        if end - first >= ROWS_TOGETHER:
-            found.append(Piece(path, columns, first, end - first))
+        if end - first >= PIECE_ROWS:
+            yield path, first, end - first
             first = end
-    return [*found, Piece(path, columns, first, end - first)] if end > first or not found else found
+    if end > first or end == 0:
+        yield path, first, end - first
 
 
 def _in_pandas(frame: pl.DataFrame) -> pd.DataFrame:
@@ -64,70 +55,75 @@ def _in_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     return frame.to_pandas(use_pyarrow_extension_array=True)
 
 
-class Dask:
+class Dask(Engine):
     """The engine; it uses whatever Dask client is open."""
 
-    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
+    takes_address = True
+
+    @classmethod
+    @contextmanager
+    def connect(cls, address: str | None) -> Iterator[Self]:
+        """With an address, work for that scheduler's workers; without, for threads of this process."""
+        with nullcontext() if address is None else _client(address):
+            yield cls()
+
+    def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> Any:
         """The columns of text files, one partition a part."""
-        return dd.from_map(read_part, parts_of(files, columns, kept=kept), meta=_in_pandas(no_rows(columns, kept)))
+        parts = parts_of(files, columns, fields=fields)
+        return dd.from_map(read_part, parts, meta=_in_pandas(no_rows(columns, fields)))
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
         """The columns of Parquet files, one partition about a million rows."""
-        pieces = [piece for path in files.paths for piece in _pieces(str(path.absolute()), columns)]
-        return dd.from_map(read_piece, pieces, meta=read_piece(replace(pieces[0], rows=0)))
+        pieces = [piece for path in files.paths for piece in _pieces(str(path.absolute()))]
+        empty = read_rows(str(files.paths[0]), 0, 0, columns)
+        return dd.from_map(read_rows, *zip(*pieces, strict=True), names=columns, meta=empty)
+
+    def check_unit(self, frame: Frame, column: str, unit: str) -> Any:
+        """A frame, refused once it is read if the units in a partition are of another kind than the frame says."""
+        return nw.from_native(_with_units_alike(frame.to_native(), column, unit)).lazy()
+
+    def stream(self, frame: Frame, *, from_text: bool) -> Iterator[pl.DataFrame]:
+        """The rows in their order, some partitions at a time."""
+        parts = frame.to_native().to_delayed()
+        for first in range(0, len(parts), STREAMED_PARTITIONS):
+            for part in dask.compute(*parts[first : first + STREAMED_PARTITIONS]):
+                yield pl.from_pandas(part)
 
 
-def with_names_alike(frame: Any, column: str, called: str) -> Any:
-    """A frame, refused once it is read if the names in a partition are of another kind than the frame says.
-
-    Partitions have types of their own: in one with a row without a name, whole numbers may be floats, and 7 would be
-    7.0 there; so it would be in categories, unless they are text. What looks are functions within a function, so that
-    workers are sent them and need no Equinoise.
+def _with_units_alike(frame: Any, column: str, unit: str) -> Any:
+    """Partitions have types of their own: in one with a row without a unit, whole numbers may be floats, and 7 would
+    be 7.0 there; so it would be in categories, unless they are text. What looks are functions within a function, so
+    that workers are sent them and need no Equinoise.
     """
 
-    def kind(names: Any) -> str:
+    def kind(units: Any) -> str:
         import pandas
         from pandas.api import types
 
-        if isinstance(names.dtype, pandas.CategoricalDtype):
-            names = names.cat.categories.to_series()
-        packed: Any = getattr(names.dtype, "pyarrow_dtype", None)
+        if isinstance(units.dtype, pandas.CategoricalDtype):
+            units = units.cat.categories.to_series()
+        packed: Any = getattr(units.dtype, "pyarrow_dtype", None)
         if str(packed).startswith("dictionary"):
-            names = pandas.Series(dtype=pandas.ArrowDtype(packed.value_type))
-        if types.is_object_dtype(names.dtype):
-            found = str(types.infer_dtype(names, skipna=True))
-            return {"string": "text", "empty": "text", "integer": "whole numbers"}.get(found, found)
+            units = pandas.Series(dtype=pandas.ArrowDtype(packed.value_type))
+        if types.is_object_dtype(units.dtype):
+            inferred = str(types.infer_dtype(units, skipna=True))
+            return {"string": "text", "empty": "text", "integer": "whole numbers"}.get(inferred, inferred)
         known = {"whole numbers": types.is_integer_dtype, "floats": types.is_float_dtype, "text": types.is_string_dtype}
-        return next((name for name, is_one in known.items() if is_one(names.dtype)), str(names.dtype))
+        return next((name for name, is_one in known.items() if is_one(units.dtype)), str(units.dtype))
 
-    def looked_at(part: Any) -> Any:
-        found = kind(part[column])
-        if found not in said and part[column].notna().any():
+    def check(part: Any) -> Any:
+        held = kind(part[column])
+        if held not in allowed and part[column].notna().any():
             raise ValueError(
-                f"BadInput: Column {called!r} cannot be the unit: it holds {found} in a partition of the dataframe, "
-                f"and should hold {' or '.join(said)} in all of them. Convert it first."
+                f"BadInput: Column {unit!r} cannot be the unit: it holds {held} in a partition of the dataframe, "
+                f"and should hold {' or '.join(allowed)} in all of them. Convert it first."
             )
         return part
 
     meta = frame._meta[column]
     categories, own = isinstance(meta.dtype, pd.CategoricalDtype), kind(meta)
-    said = ["text"] if categories else [own] if own == "floats" else ["whole numbers", "text"]  # where 7 is the same
-    return frame.map_partitions(looked_at, meta=frame._meta)
-
-
-def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
-    """The rows in their order, some partitions at a time."""
-    parts = frame.to_delayed()
-    for first in range(0, len(parts), PARTS_TOGETHER):
-        for part in dask.compute(*parts[first : first + PARTS_TOGETHER]):
-            yield pl.from_pandas(part)
-
-
-@contextmanager
-def connect(address: str | None) -> Iterator[Dask]:
-    """With an address, work for that scheduler's workers; without, for threads of this process."""
-    with nullcontext() if address is None else _client(address):
-        yield Dask()
+    allowed = ["text"] if categories else [own] if own == "floats" else ["whole numbers", "text"]  # where 7 is the same
+    return frame.map_partitions(check, meta=frame._meta)
 
 
 @contextmanager
@@ -151,3 +147,6 @@ def _client(address: str) -> Iterator[None]:
             yield
     finally:
         log.setLevel(level)
+
+
+LIBRARY = Dask

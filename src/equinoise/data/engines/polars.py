@@ -3,35 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
+import narwhals as nw
 import polars as pl
 from polars import selectors
 
+from equinoise.data.engines.protocol import Engine, Frame
 from equinoise.data.paths import Files
-from equinoise.data.text_fields import numbers, scan
+from equinoise.data.text_fields import ALL_FIELDS, numbers, scan
 
 
-class Polars:
+class Polars(Engine):
     """The engine; it has no state."""
 
-    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> pl.LazyFrame:
+    def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> pl.LazyFrame:
         """The columns of text files, lazily."""
         assert files.separator is not None
-        return numbers(scan(files.paths, files.separator), columns, kept)
+        return numbers(scan(files.paths, files.separator), columns, fields)
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
         """The columns of Parquet files, lazily."""
         return pl.scan_parquet(list(files.paths), glob=False).select(selectors.by_name(*columns))
 
+    def collect(self, frame: Frame, *, from_text: bool) -> Any:
+        """The rows of a query, run a batch at a time."""
+        return nw.from_native(frame.to_native().collect(engine="streaming", optimizations=_flags(from_text)))
 
-def stream(frame: pl.LazyFrame, *, from_text: bool) -> Iterator[pl.DataFrame]:
-    """The rows in their order, a batch at a time. For text, see :func:`equinoise.data.text_fields.in_batches`."""
-    flags = pl.QueryOptFlags(projection_pushdown=not from_text)
-    yield from frame.collect_batches(lazy=True, engine="streaming", optimizations=flags)
+    def stream(self, frame: Frame, *, from_text: bool) -> Iterator[pl.DataFrame]:
+        """The rows in their order, a batch at a time."""
+        batches = frame.to_native().collect_batches(lazy=True, engine="streaming", optimizations=_flags(from_text))
+        yield from batches
 
 
-@contextmanager
-def connect(address: str | None) -> Iterator[Polars]:
-    """Nothing to connect to."""
-    yield Polars()
+def _flags(from_text: bool) -> pl.QueryOptFlags:
+    return ALL_FIELDS if from_text else pl.QueryOptFlags()
+
+
+LIBRARY = Polars

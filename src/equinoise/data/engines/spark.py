@@ -10,20 +10,22 @@ import shutil
 import socket
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
+import narwhals as nw
 import polars as pl
 import pyarrow as pa
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
-from pyspark.sql.types import BooleanType, DoubleType, StringType, StructType
+from pyspark.sql.pandas.types import from_arrow_schema
 
+from equinoise.data.engines.protocol import Engine, Frame
 from equinoise.data.paths import Files
-from equinoise.data.text_fields import FIELD, IS_TEXT, RAW, VALUE, Part, parts_of
+from equinoise.data.text_fields import Part, no_rows, parts_of
 from equinoise.errors import BadInput
 
 SECONDS_TO_ANSWER = 10
@@ -35,78 +37,85 @@ def read_parts(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
         for text in batch.column(0).to_pylist():
             table = Part(**json.loads(text)).read().to_arrow()
-            yield from table.cast(pa.schema([_plain(field) for field in table.schema])).to_batches()
+            yield from table.cast(_spark_schema(table.schema)).to_batches()
 
 
-def _plain(field: pa.Field) -> pa.Field:
+def _spark_schema(schema: pa.Schema) -> pa.Schema:
     """Spark has one type of text."""
-    return field.with_type(pa.string()) if field.name.startswith((RAW, FIELD)) else field
+    kinds = ((field, pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)) for field in schema)
+    return pa.schema([field if plain else field.with_type(pa.string()) for field, plain in kinds])
 
 
 @dataclass(frozen=True)
-class Spark:
-    """A session."""
+class Spark(Engine):
+    """A session; none is needed for dataframes that there are."""
 
-    session: SparkSession
+    session: SparkSession = None
 
-    def text(self, files: Files, columns: tuple[str, ...], kept: tuple[str, ...] = ()) -> Any:
+    takes_address = True
+
+    @classmethod
+    @contextmanager
+    def connect(cls, address: str | None) -> Iterator[Self]:
+        """The session that is open already, or one of our own at a master, stopped in the end."""
+        for kind in ("DataFrame", "SQL"):  # PySpark writes down whole stack traces of what it raises anyway
+            logging.getLogger(f"{kind}QueryContextLogger").setLevel(logging.CRITICAL + 1)
+        running = SparkSession.getActiveSession()
+        if running is not None:
+            master = running.sparkContext.master
+            if address not in {None, master}:
+                raise BadInput(
+                    f"A Spark session at {master!r} is open in this process, which can have only one. Leave the "
+                    "address out to use it, or stop it first."
+                )
+            yield cls(running)
+            return
+        session = _start(address or "local[*]")
+        try:
+            yield cls(session)
+        finally:
+            session.stop()
+
+    def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> Any:
         """The columns of text files, one task a part."""
-        schema = StructType()
-        for j in range(len(kept)):
-            schema = schema.add(f"{FIELD} {j}", StringType())
-        for i in range(len(columns)):
-            schema = schema.add(f"{VALUE} {i}", DoubleType()).add(f"{IS_TEXT} {i}", BooleanType())
-            schema = schema.add(f"{RAW} {i}", StringType())
-        parts = [(json.dumps(asdict(part)),) for part in parts_of(files, columns, kept=kept)]
+        schema = from_arrow_schema(_spark_schema(no_rows(columns, fields).to_arrow().schema))
+        parts = [(json.dumps(asdict(part)),) for part in parts_of(files, columns, fields=fields)]
         spread = self.session.sparkContext.parallelize(parts, len(parts))
         return self.session.createDataFrame(spread, "part string").mapInArrow(read_parts, schema)
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> Any:
         """The columns of Parquet files. A name is a name, though Spark would take some for patterns."""
         names = [re.sub(r"([*?\[\]{}\\,^])", r"\\\1", str(path.absolute())) for path in files.paths]
-        return self.session.read.parquet(*names)
+        frame = self.session.read.parquet(*names)
+        places = [frame.columns.index(name) for name in columns]
+        return frame.toDF(*map(str, range(len(frame.columns)))).select(*map(str, places))
 
+    def rename(self, frame: Frame, names: Sequence[str]) -> Any:
+        """A frame with new names. To Spark, ``a.b`` is the field b of a column a."""
+        return nw.from_native(frame.to_native().toDF(*names))
 
-def stream(frame: Any, *, from_text: bool) -> Iterator[pl.DataFrame]:
-    """The rows in their order, one partition of them here at a time.
+    def unit_problem(self, frame: Frame, column: str, dtype: Any) -> str | None:
+        """What a column holds, if that cannot say whose each row is. Spark's unsigned integers are decimals."""
+        return None if getattr(dtype, "scale", None) == 0 else super().unit_problem(frame, column, dtype)
 
-    Executors pack every batch into one value, since Spark's own iterator makes Python objects of all values. What
-    packs them is a function within a function, so that they are sent it and need no Equinoise.
-    """
+    def stream(self, frame: Frame, *, from_text: bool) -> Iterator[pl.DataFrame]:
+        """The rows in their order, one partition of them here at a time.
 
-    def packed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        import pyarrow
+        Executors pack every batch into one value, since Spark's own iterator makes Python objects of all values. What
+        packs them is a function within a function, so that they are sent it and need no Equinoise.
+        """
 
-        for batch in batches:
-            out = pyarrow.BufferOutputStream()
-            with pyarrow.ipc.new_stream(out, batch.schema) as writer:
-                writer.write_batch(batch)
-            yield pyarrow.RecordBatch.from_pydict({"batch": pyarrow.array([out.getvalue().to_pybytes()])})
+        def pack(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            import pyarrow
 
-    for row in frame.mapInArrow(packed, "batch binary").toLocalIterator():
-        yield pl.DataFrame(pa.ipc.open_stream(row["batch"]).read_all())
+            for batch in batches:
+                out = pyarrow.BufferOutputStream()
+                with pyarrow.ipc.new_stream(out, batch.schema) as writer:
+                    writer.write_batch(batch)
+                yield pyarrow.RecordBatch.from_pydict({"batch": pyarrow.array([out.getvalue().to_pybytes()])})
 
-
-@contextmanager
-def connect(address: str | None) -> Iterator[Spark]:
-    """The session that is open already, or one of our own at a master, stopped in the end."""
-    for kind in ("DataFrame", "SQL"):  # PySpark writes down whole stack traces of what it raises anyway
-        logging.getLogger(f"{kind}QueryContextLogger").setLevel(logging.CRITICAL + 1)
-    running = SparkSession.getActiveSession()
-    if running is not None:
-        master = running.sparkContext.master
-        if address not in {None, master}:
-            raise BadInput(
-                f"A Spark session at {master!r} is open in this process, which can have only one. Leave the address "
-                "out to use it, or stop it first."
-            )
-        yield Spark(running)
-        return
-    session = _start(address or "local[*]")
-    try:
-        yield Spark(session)
-    finally:
-        session.stop()
+        for row in frame.to_native().mapInArrow(pack, "batch binary").toLocalIterator():
+            yield pl.DataFrame(pa.ipc.open_stream(row["batch"]).read_all())
 
 
 def _start(master: str) -> SparkSession:
@@ -129,12 +138,12 @@ def _start(master: str) -> SparkSession:
             warnings.simplefilter("ignore")  # of versions that PySpark has not been tried with
             return builder.getOrCreate()
     except (PySparkException, OSError, RuntimeError) as error:
-        said = str(error).strip().splitlines() or [type(error).__name__]
+        reasons = str(error).strip().splitlines() or [type(error).__name__]
     except Exception as error:  # what Java throws comes in classes of py4j's own
-        said = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
+        reasons = [line for line in str(error).splitlines() if "Exception" in line] or [type(error).__name__]
     raise BadInput(
-        f"Spark could not be started at {master!r}: {said[0][:160].strip(' :.')}. Look at the address, at JAVA_HOME, "
-        "and for a Java of version 17 or newer."
+        f"Spark could not be started at {master!r}: {reasons[0][:160].strip(' :.')}. Look at the address, at "
+        "JAVA_HOME, and for a Java of version 17 or newer."
     )
 
 
@@ -147,11 +156,14 @@ def _check_reachable(master: str) -> None:
             + (f" in JAVA_HOME ({home!r})" if home else "")
             + ". Install version 17 or newer, or choose another engine."
         )
-    found = re.fullmatch(r"spark://([^:/]+):(\d+)", master)
-    if found is None and not re.fullmatch(r"local(-cluster)?(\[[^\]]*\])?|[a-z0-9]+(://.+)?", master):
+    host = re.fullmatch(r"spark://([^:/]+):(\d+)", master)
+    if host is None and not re.fullmatch(r"local(-cluster)?(\[[^\]]*\])?|[a-z0-9]+(://.+)?", master):
         raise BadInput(f"{master!r} is no Spark master. Give an address such as spark://127.0.0.1:7077.")
-    if found is not None:
+    if host is not None:
         try:
-            socket.create_connection((found[1], int(found[2])), SECONDS_TO_ANSWER).close()
+            socket.create_connection((host[1], int(host[2])), SECONDS_TO_ANSWER).close()
         except (OSError, OverflowError) as error:
             raise BadInput(f"There is no Spark master at {master!r} ({error}).") from None
+
+
+LIBRARY = Spark

@@ -6,9 +6,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
+from equinoise import __version__
 from equinoise.formatting import format_number, quoted, visible
 from equinoise.mechanisms.base import Mechanism
-from equinoise.versions import __version__
 
 WORDS = {
     "public_bounds": "bounds are public",

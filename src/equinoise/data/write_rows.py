@@ -30,27 +30,22 @@ def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool) -> 
             else:
                 _text(file, frames, SEPARATORS[path.suffix.lower()])
         except pl.exceptions.PolarsError as error:
-            said = str(error).strip().splitlines()[0][:160]
-            outside = re.search(r"IO error: (.+) \(os error", said)  # a full disk, say
-            said = outside[1] if outside is not None else said
-            raise BadInput(f"The file {str(path)!r} cannot be written: {said}.") from None
+            reason = str(error).strip().splitlines()[0][:160]
+            of_system = re.search(r"IO error: (.+) \(os error", reason)  # a full disk, say
+            reason = reason if of_system is None else of_system[1]
+            raise BadInput(f"The file {str(path)!r} cannot be written: {reason}.") from None
 
 
 def _text(file: IO[bytes], frames: Iterator[pl.DataFrame], separator: str) -> None:
     for number, frame in enumerate(frames):
-        if number == 0:
-            _check_text(frame)
+        for name, dtype in frame.schema.items():
+            if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
+                raise BadInput(
+                    f"Column {name!r} has values of type {dtype}, which text cannot hold. Write a .parquet file."
+                )
         out = io.BytesIO()
         frame.write_csv(out, separator=separator, include_header=number == 0)
         file.write(out.getbuffer())
-
-
-def _check_text(frame: pl.DataFrame) -> None:
-    for name, dtype in frame.schema.items():
-        if dtype.is_nested() or dtype.base_type() in {pl.Binary, pl.Object, pl.Duration}:
-            raise BadInput(
-                f"Column {name!r} has values of type {dtype}, which text cannot hold. Write a .parquet file."
-            )
 
 
 def _parquet(file: IO[bytes], frames: Iterator[pl.DataFrame]) -> None:

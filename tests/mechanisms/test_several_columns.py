@@ -7,21 +7,23 @@ import equinoise
 from equinoise import BadInput, Mechanism, NotPublicWarning, PromiseNotMet
 from equinoise.analysis.audit import audit
 from tests.conftest import seeded_bytes
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 BOUNDS = {"a": (0, 100), "b": (-5, 5)}
 
 
 @pytest.fixture(scope="module")
-def people():
+def table():
+    """A table of 400 people with two columns that go together, and a name for each."""
     random = np.random.default_rng(5)
     a = random.normal(50, 14, 400).clip(0, 100)
     return pl.DataFrame({"a": a, "b": ((a - 50) / 20 + random.normal(0, 0.8, 400)).clip(-5, 5), "id": range(400)})
 
 
 @pytest.fixture(scope="module")
-def made(people):
-    return joint(people, draws=10**6)
+def mechanism(table):
+    """A mechanism of both columns that allows a million draws."""
+    return joint(table, draws=10**6)
 
 
 def joint(people, **settings):
@@ -29,33 +31,33 @@ def joint(people, **settings):
     return equinoise.optimize(people, **{**asked, **settings})
 
 
-def test_one_draw_is_a_row_and_every_column_keeps_its_people(made, people):
-    rows = made.sample(3)
+def test_one_draw_is_a_row_and_every_column_keeps_its_people(mechanism, table):
+    rows = mechanism.sample(3)
     assert rows.shape == (3, 2)
     assert (
-        made.histogram.reshape(15, 15).sum(axis=1).tolist()
-        == np.bincount([made.grid.axes[0].cell_of(v) for v in people["a"]], minlength=15).tolist()
+        mechanism.histogram.reshape(15, 15).sum(axis=1).tolist()
+        == np.bincount([mechanism.grid.axes[0].cell_of(v) for v in table["a"]], minlength=15).tolist()
     )
 
 
-def test_draws_are_whole_rows_of_the_joint_distribution(made):
-    rows = made.sample(60_000, source=seeded_bytes(8))
-    where = [np.searchsorted(axis.midpoints(), rows[:, i] - 1e-9) for i, axis in enumerate(made.grid.axes)]
+def test_draws_are_whole_rows_of_the_joint_distribution(mechanism):
+    rows = mechanism.sample(60_000, source=seeded_bytes(8))
+    where = [np.searchsorted(axis.midpoints(), rows[:, i] - 1e-9) for i, axis in enumerate(mechanism.grid.axes)]
     seen = np.bincount(where[0] * 15 + where[1], minlength=225)
-    expected = made.output * len(rows)
-    apart = np.outer(*(made.output.reshape(15, 15).sum(axis=1 - i) for i in (0, 1))).ravel() * len(rows)
+    expected = mechanism.output * len(rows)
+    apart = np.outer(*(mechanism.output.reshape(15, 15).sum(axis=1 - i) for i in (0, 1))).ravel() * len(rows)
     for wanted, fits in ((expected, True), (apart, False)):  # columns drawn apart would lose the relation
         big = wanted > 10
         observed, hoped = np.append(seen[big], seen[~big].sum()), np.append(wanted[big], wanted[~big].sum())
         assert (stats.chisquare(observed, hoped).pvalue > 1e-9) == fits
 
 
-def test_metrics_are_joint_and_by_column(made):
-    found = made.metrics()
+def test_metrics_are_joint_and_by_column(mechanism):
+    found = mechanism.metrics()
     assert set(found["columns"]) == {"a", "b"}
     assert found["kl"] >= max(found["columns"][name]["kl"] for name in "ab") - 1e-12
-    assert 0 <= found["correlation_loss"] < made.baseline()["correlation_loss"]
-    assert found["kl"] < made.baseline()["kl"]
+    assert 0 <= found["correlation_loss"] < mechanism.baseline()["correlation_loss"]
+    assert found["kl"] < mechanism.baseline()["kl"]
 
 
 @pytest.mark.parametrize(
@@ -71,8 +73,8 @@ def test_metrics_are_joint_and_by_column(made):
         {"kind": "end-to-end"},
     ],
 )
-def test_a_forged_file_is_refused(people, tmp_path, changes):
-    joint(people).save(tmp_path / "j.eq")
+def test_a_forged_file_is_refused(table, tmp_path, changes):
+    joint(table).save(tmp_path / "j.eq")
     forge(tmp_path / "j.eq")
     assert Mechanism.open(tmp_path / "j.eq").total_people == 400
     forge(tmp_path / "j.eq", **changes)
@@ -80,9 +82,9 @@ def test_a_forged_file_is_refused(people, tmp_path, changes):
         Mechanism.open(tmp_path / "j.eq")
 
 
-def test_rows_whose_sums_differ_by_axis_are_drawn_as_they_are_certified(people, tmp_path):
+def test_rows_whose_sums_differ_by_axis_are_drawn_as_they_are_certified(table, tmp_path):
     """Twice the one axis and half the other has the same product: draws must not take the usual total for granted."""
-    joint(people, draws=10**6).save(tmp_path / "j.eq")
+    joint(table, draws=10**6).save(tmp_path / "j.eq")
 
     def shifted(weights):
         rows = weights.reshape(-1, 30).copy()
@@ -101,8 +103,8 @@ def test_rows_whose_sums_differ_by_axis_are_drawn_as_they_are_certified(people, 
     assert not audit(tmp_path / "j.eq").passed
 
 
-def test_many_draws_within_a_budget(people, tmp_path):
-    made = joint(people, delta=1e-6, draws=20)
+def test_many_draws_within_a_budget(table, tmp_path):
+    made = joint(table, delta=1e-6, draws=20)
     assert made.epsilon < 1
     assert made.cost(20) <= 1
     made.save(tmp_path / "j.eq")
@@ -111,15 +113,15 @@ def test_many_draws_within_a_budget(people, tmp_path):
     )
 
 
-def test_one_scale_per_column_is_never_worse_than_one_for_all(people):
-    shared, apart = joint(people), joint(people, per_axis=True)
+def test_one_scale_per_column_is_never_worse_than_one_for_all(table):
+    shared, apart = joint(table), joint(table, per_axis=True)
     assert apart.certificate().holds
     assert apart.metrics()["kl"] <= shared.metrics()["kl"] + 1e-12
     assert len(apart.scales) == 64
 
 
-def test_weights_are_as_named_by_the_scale_of_each_column(people, tmp_path):
-    made = joint(people, per_axis=True, scales={"a": [20, 900], "b": [0.5, 90]})
+def test_weights_are_as_named_by_the_scale_of_each_column(table, tmp_path):
+    made = joint(table, per_axis=True, scales={"a": [20, 900], "b": [0.5, 90]})
     used = [made.scales[index] for index in np.unique(made.scale_indices)]
     assert all(a != b for a, b in used)
     assert made.weights_as_named
@@ -129,12 +131,12 @@ def test_weights_are_as_named_by_the_scale_of_each_column(people, tmp_path):
         assert not Mechanism.read(tmp_path / "j.eq").weights_as_named
 
 
-def test_three_columns_and_scales_of_ones_own(people):
-    three = people.with_columns(c=pl.col("id") % 7)
+def test_three_columns_and_scales_of_ones_own(table):
+    three = table.with_columns(c=pl.col("id") % 7)
     made = joint(three, column=["a", "b", "c"], bounds={**BOUNDS, "c": (0, 6)}, bins=9, epsilon=2)
     assert made.certificate().holds
     assert made.sample(1).shape == (1, 3)
-    own = joint(people, scales={"a": [1, 20, 900], "b": [0.1, 2, 90]})
+    own = joint(table, scales={"a": [1, 20, 900], "b": [0.1, 2, 90]})
     assert own.scales[-1] == pytest.approx([900 / own.grid.axes[0].range, 90 / own.grid.axes[1].range])
 
 
@@ -154,17 +156,17 @@ def test_three_columns_and_scales_of_ones_own(people):
         ({"column": "a", "bounds": (0, 100), "scales": {"a": [1]}}, "one column"),
     ],
 )
-def test_what_does_not_go_together_is_refused(people, settings, said):
+def test_what_does_not_go_together_is_refused(table, settings, said):
     with pytest.raises(BadInput, match=said):
-        joint(people, **settings)
+        joint(table, **settings)
 
 
-def test_scales_that_protect_not_everyone_are_refused(people):
+def test_scales_that_protect_not_everyone_are_refused(table):
     with pytest.raises(PromiseNotMet, match="people are left unprotected"):
-        joint(people, scales={"a": [0.1, 0.2], "b": [0.1, 0.2]}, bins=61)
+        joint(table, scales={"a": [0.1, 0.2], "b": [0.1, 0.2]}, bins=61)
 
 
-def test_bounds_of_one_column_only_are_not_public(people):
+def test_bounds_of_one_column_only_are_not_public(table):
     with pytest.warns(NotPublicWarning, match="column 'b'"):
-        made = joint(people, bounds={"a": (0, 100)})
+        made = joint(table, bounds={"a": (0, 100)})
     assert "read off the data" in str(made.promise)

@@ -71,15 +71,16 @@ def test_it_agrees_with_the_certificate_of_one_axis_on_the_rows_laid_out(mechani
 
 
 @pytest.fixture(scope="module")
-def solved():
+def people_weights_totals():
+    """People, weights and totals of an equilibrium of two columns, as the certificate takes them."""
     game = players_game(("height", "weight"), 31, 1.0)
     solution = best_response(game, restarts=2)
     made = PerInstance.unchecked(solution)
     return made.people, made.factors, made.totals
 
 
-def test_a_solution_is_certified_and_its_least_epsilon_is_tight(solved):
-    people, weights, totals = solved
+def test_a_solution_is_certified_and_its_least_epsilon_is_tight(people_weights_totals):
+    people, weights, totals = people_weights_totals
     certificate = certify(people, weights, totals, 1.0)
     assert certificate.holds
     assert certificate.failure is None
@@ -90,8 +91,8 @@ def test_a_solution_is_certified_and_its_least_epsilon_is_tight(solved):
     assert not certify(people, weights, totals, worst * (1 - 1e-9)).holds
 
 
-def test_tampering_is_found(solved):
-    people, weights, totals = solved
+def test_tampering_is_found(people_weights_totals):
+    people, weights, totals = people_weights_totals
 
     def changed(axis, edit):
         copies = [axis_weights.copy() for axis_weights in weights]

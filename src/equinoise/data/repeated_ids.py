@@ -1,4 +1,4 @@
-"""Columns that look like names of people and have repeats: then a row is not a person, and that is said.
+"""Columns that look like identifiers of people and have repeats: then a row is not a person, and that is said.
 
 This is a courtesy, so it costs little, however large the data: it looks at some rows, always the same ones, here and
 not on a cluster. A quarter of a million rows show repeats among many more: of 100 million in any order, two for each
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,28 +20,27 @@ import numpy as np
 import polars as pl
 from polars import selectors
 
-from equinoise.data.columns import can_name
-from equinoise.data.counting_people import cleaned
-from equinoise.data.frames import named_frame
+from equinoise.data.bags import clean_units
+from equinoise.data.columns import can_be_unit
+from equinoise.data.engines import frame_of, library_of
 from equinoise.data.paths import Files, find_files
-from equinoise.data.rows import FIELD, renamed
 from equinoise.data.text_fields import header_of, some_text
 from equinoise.errors import SeveralRowsWarning
 
 STRETCHES, ROWS_EACH, BYTES_EACH = 8, 2**15, 2**21
 MOST_COLUMNS, MOST_LAZY, MOST_GLANCES = 8, 20, 50
 
-LEAST_NAMES = 100
+LEAST_IDS = 100
 MOST_ROWS_EACH = 20
-MOST_ROWS_EACH_IF_CALLED = 100
+MOST_ROWS_EACH_IF_NAMED = 100
 MOST_OF_ONE = 10
 """Times as many rows as there are for each value on average. A quantity has values that are far more common."""
 
-FEW_ROWS, LONGEST_NAME, LONGEST_TEXT = 1000, 64, 256
+GLANCE_ROWS, LONGEST_ID, LONGEST_TEXT = 1000, 64, 256
 DATE = r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?$|^\d{1,2}:\d{2}(:\d{2})?"
 WHOLE = r"^[-+]?\d+$"
 
-LIKE_A_NAME = re.compile(
+LIKE_AN_ID = re.compile(
     r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
     r"worker|student|pupil|participant)([^a-z]|$)"
     r"|(user|person|patient|customer|client|member|subject|case|respondent|employee|emp|student|participant|p)id$"
@@ -50,14 +49,15 @@ LIKE_A_NAME = re.compile(
 
 def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
     """Say so if another column than these looks like a name for each person and has repeats."""
-    for name, values, all_rows in _looked_at(data, columns):
-        rows, different, most = _repeats(values)
-        if called_like_a_name(name):
-            found = 1 < different < rows <= MOST_ROWS_EACH_IF_CALLED * different
+    for name, values, all_rows in _likely_ids(data, columns):
+        counts = values.drop_nulls().value_counts(name="rows")["rows"]
+        rows, different, most = int(counts.sum()), len(counts), int(counts.max() or 0)  # type: ignore[arg-type]
+        if named_like_an_id(name):
+            repeats = 1 < different < rows <= MOST_ROWS_EACH_IF_NAMED * different
         else:
-            many = LEAST_NAMES <= different < rows <= MOST_ROWS_EACH * different
-            found = many and most * different <= MOST_OF_ONE * rows and not _is_quantity(values)
-        if found:
+            many = LEAST_IDS <= different < rows <= MOST_ROWS_EACH * different
+            repeats = many and most * different <= MOST_OF_ONE * rows and not _is_quantity(values)
+        if repeats:
             where = f"its {rows:,} rows" if all_rows else f"the {rows:,} of its rows that were looked at"
             warnings.warn(
                 f"Column {name!r} looks like a name for each person, and {where} have only {different:,} "
@@ -69,15 +69,9 @@ def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
             )
 
 
-def called_like_a_name(name: str) -> bool:
+def named_like_an_id(name: str) -> bool:
     """Whether a column's own name says that it tells people apart."""
-    return LIKE_A_NAME.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()) is not None
-
-
-def _repeats(values: pl.Series) -> tuple[int, int, int]:
-    """How many rows there are, how many different values, and how many rows have the most common one."""
-    counts = values.drop_nulls().value_counts(name="rows")["rows"]
-    return int(counts.sum()), len(counts), int(counts.max() or 0)  # type: ignore[arg-type]
+    return LIKE_AN_ID.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()) is not None
 
 
 def _is_quantity(values: pl.Series) -> bool:
@@ -92,7 +86,7 @@ def _is_quantity(values: pl.Series) -> bool:
 
 
 def _is_long(text: pl.Series) -> bool:
-    return int(text.str.len_chars().sum()) > LONGEST_NAME * len(text)
+    return int(text.str.len_chars().sum()) > LONGEST_ID * len(text)
 
 
 def _crowded(numbers: pl.Series) -> bool:
@@ -104,104 +98,94 @@ def _crowded(numbers: pl.Series) -> bool:
     return bool((rows[:-1] + rows[1:]).max() > 0.75 * len(numbers))
 
 
-def _looked_at(data: Any, columns: Sequence[str]) -> Iterator[tuple[str, pl.Series, bool]]:
-    """Other columns that may be names, of those rows that are looked at, and whether these are all rows."""
+def _likely_ids(data: Any, columns: Sequence[str]) -> Iterator[tuple[str, pl.Series, bool]]:
+    """Other columns that may be identifiers, of those rows that are looked at, and whether these are all rows."""
     if isinstance(data, np.ndarray | list | tuple):
         return
     with suppress(Exception):  # engines have classes of their own for what they cannot do, and nobody asked for this
         files = isinstance(data, str | Path)
-        some = _of_files(find_files(Path(data))) if files else _of_frame(named_frame(data), columns)
-        found = 0
-        for name in _candidates(some.types, columns)[:MOST_GLANCES]:
+        sample = _sample_files(find_files(Path(data))) if files else _sample_frame(frame_of(data), columns)
+        many = 0
+        for name in _candidates(sample.types, columns)[:MOST_GLANCES]:
             values = None
             with suppress(Exception):
-                if called_like_a_name(name) or _may_be_names(some.values(name, FEW_ROWS)):
-                    values = some.values(name)
+                if named_like_an_id(name) or _may_be_ids(sample.values(name, GLANCE_ROWS)):
+                    values = sample.values(name)
             if values is not None:
-                yield name, values, some.all_rows
-                found += 1
-            if found == MOST_COLUMNS:
+                yield name, values, sample.all_rows
+                many += 1
+            if many == MOST_COLUMNS:
                 return
 
 
-def _may_be_names(few: pl.Series) -> bool:
+def _may_be_ids(few: pl.Series) -> bool:
     """Whether the first rows are worth a further look: no categories, and no texts by the gigabyte."""
     return few.n_unique() * MOST_ROWS_EACH >= len(few) and not (few.dtype == pl.String and _is_long(few.drop_nulls()))
 
 
+def _candidates(types: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
+    """Columns of whole numbers or text, after those that are named like an identifier."""
+    others = {name: dtype for name, dtype in types.items() if name not in columns and can_be_unit(dtype)}
+    named = [name for name in others if named_like_an_id(name)]
+    return [*named, *(name for name, dtype in others.items() if name not in named and not dtype.is_float())]
+
+
 @dataclass(frozen=True)
-class _Some:
-    """Some rows: what types their columns have, and what reads one of these, or its first rows, in pieces."""
+class _Sample:
+    """Some rows: what types their columns have, stretches of them, and whether these are all rows."""
 
     types: Mapping[str, Any]
-    read: Callable[[str, int | None], list[pl.Series]]
+    stretches: Sequence[pl.LazyFrame | nw.DataFrame[Any]]
     all_rows: bool
     from_text: bool = False
 
     def values(self, name: str, first: int | None = None) -> pl.Series:
-        """A column, or its first rows."""
-        found = pl.concat(self.read(name, first)).alias("names")  # polars takes some names for patterns
-        return _names(found if first is None else found.head(first), self.from_text)
+        """A column, or its first rows: whole numbers, floats or text; what is none of these is nobody's name."""
+        some = self.stretches if first is None else [self.stretches[0].head(first)]
+        values = pl.concat([_column(stretch, name) for stretch in some]).alias("ids")
+        if values.dtype.is_numeric():
+            return values.fill_nan(None) if values.dtype.is_float() else values
+        plain = isinstance(values.dtype, pl.String | pl.Categorical | pl.Enum)
+        return clean_units(values.cast(pl.String), self.from_text) if plain else values.clear()
 
 
-def _of_files(files: Files) -> _Some:
+def _column(stretch: pl.LazyFrame | nw.DataFrame[Any], name: str) -> pl.Series:
+    if isinstance(stretch, nw.DataFrame):
+        return stretch[name].to_polars()
+    return stretch.select(selectors.by_name(name)).collect().to_series()  # polars takes some names for patterns
+
+
+def _sample_files(files: Files) -> _Sample:
     """Stretches at even distances, in as many files, read by polars whatever the engine."""
     chosen = [files.paths[i] for i in _even(len(files.paths), STRETCHES)]
     each, all_files = STRETCHES // len(chosen), len(chosen) == len(files.paths)
     if files.separator is not None:
         texts = [some_text(path, files.separator, each, BYTES_EACH) for path in chosen]
-        types = dict.fromkeys(header_of(files), nw.String())
         whole = all_files and all(all_rows for _, all_rows in texts)
-        return _Some(types, lambda name, first: [text[name] for text, _ in texts], whole, from_text=True)
+        types = dict.fromkeys(header_of(files), nw.String())
+        return _Sample(types, [text.lazy() for text, _ in texts], whole, from_text=True)
     scans = [pl.scan_parquet(path, glob=False) for path in chosen]
     sizes = [int(scan.select(pl.len()).collect().item()) for scan in scans]
-
-    def read(name: str, first: int | None) -> list[pl.Series]:
-        kept = [scan.select(selectors.by_name(name)) for scan in scans]
-        if first is not None:
-            return [kept[0].head(first).collect().to_series()]
-        places = [(scan, *place) for scan, size in zip(kept, sizes, strict=True) for place in _stretches(size, each)]
-        return [scan.slice(begin, rows).collect().to_series() for scan, begin, rows in places]
-
+    parts = [scan.slice(*place) for scan, size in zip(scans, sizes, strict=True) for place in _stretches(size, each)]
     whole = all_files and all(size <= each * ROWS_EACH for size in sizes)
-    return _Some(nw.from_native(scans[0]).collect_schema(), read, whole)
+    return _Sample(nw.from_native(scans[0]).collect_schema(), parts, whole)
 
 
-def _of_frame(frame: Any, columns: Sequence[str]) -> _Some:
+def _sample_frame(frame: Any, columns: Sequence[str]) -> _Sample:
     """Stretches of what is in memory, the first rows of anything else."""
     types = frame.collect_schema()
     if isinstance(frame, nw.LazyFrame):
-        most, place = STRETCHES * ROWS_EACH, {name: f"{FIELD} {i}" for i, name in enumerate(types)}
-        fields = [_short(nw.col(place[name]), types[name]) for name in _candidates(types, columns)[:MOST_LAZY]]
-        head = renamed(frame, list(types), place).select(*fields).head(most).collect()
-        return _Some(types, lambda name, first: [head[place[name]].to_polars()], len(head) < most)
+        most, ours = STRETCHES * ROWS_EACH, {name: f"column {i}" for i, name in enumerate(types)}
+        names = _candidates(types, columns)[:MOST_LAZY]
+        fields = [_short(nw.col(ours[name]), types[name]) for name in names]
+        head = library_of(frame).rename(frame, list(ours.values())).select(*fields).head(most).collect().to_polars()
+        return _Sample(types, [pl.LazyFrame(dict(zip(names, head, strict=True)))], len(head) < most)
     places = _stretches(len(frame), STRETCHES)
-
-    def read(name: str, first: int | None) -> list[pl.Series]:
-        wanted = places if first is None else [(0, first)]
-        return [frame[name][begin : begin + rows].to_polars() for begin, rows in wanted]
-
-    return _Some(types, read, len(frame) <= STRETCHES * ROWS_EACH)
+    return _Sample(types, [frame[a : a + rows] for a, rows in places], len(frame) <= STRETCHES * ROWS_EACH)
 
 
 def _short(field: nw.Expr, dtype: Any) -> nw.Expr:
     return field.str.slice(0, LONGEST_TEXT) if isinstance(dtype, nw.String) else field
-
-
-def _candidates(types: Mapping[str, Any], columns: Sequence[str]) -> list[str]:
-    """Columns of whole numbers or text, after those that are called like a name."""
-    others = {name: dtype for name, dtype in types.items() if name not in columns and can_name(dtype)}
-    called = [name for name in others if called_like_a_name(name)]
-    rest = [name for name, dtype in others.items() if name not in called and not dtype.is_float()]
-    return [*called, *rest]
-
-
-def _names(values: pl.Series, from_text: bool) -> pl.Series:
-    """Values as whole numbers, floats or text; what is none of these is nobody's name."""
-    if values.dtype.is_numeric():
-        return values.fill_nan(None) if values.dtype.is_float() else values
-    plain = isinstance(values.dtype, pl.String | pl.Categorical | pl.Enum)
-    return cleaned(values.cast(pl.String), from_text) if plain else values.clear()
 
 
 def _stretches(rows: int, most: int) -> list[tuple[int, int]]:

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.data.counting import count, count_jointly, find_bounds, open_rows
+from equinoise.data.counting import find_bounds
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
+from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput, NotPublicWarning
 from equinoise.present.figures.per_bin import marginal
+from tests.helpers.counts import count, count_jointly
 
 AXES = (Axis.padded("height", 0, 10, bins=7), Axis.padded("weight", -5, 5, bins=4), Axis.padded("age", 0, 1, bins=3))
 TABLE = np.array([[0, -5, 0], [10, 5, 1], [3, 0.5, 0.5], [3, 0.5, 0.5], [3.1, 0.4, 0.9], [9, -2, 0.1]])

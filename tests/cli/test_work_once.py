@@ -11,7 +11,7 @@ from equinoise.cli.main import cli
 from equinoise.game.game import Game
 from equinoise.mechanisms import private_table as worst_case
 from equinoise.mechanisms import profile_weights, quantities
-from tests.helpers.kinds import KINDS, PEOPLE, make, mechanism
+from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
 
 PARTS = {
     (profile_weights, "certify"): "certificate",
@@ -49,7 +49,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MECHANISM_KINDS)
 def test_a_saved_mechanism_is_certified_and_added_up_once(tmp_path, monkeypatch, kind, command):
     monkeypatch.chdir(tmp_path)
     replace(mechanism(kind), ledger=None).save(tmp_path / "a.eq")
@@ -65,7 +65,7 @@ def test_a_saved_mechanism_is_certified_and_added_up_once(tmp_path, monkeypatch,
     assert calls == wanted
 
 
-@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "differential-privacy"])
+@pytest.mark.parametrize("kind", [kind for kind in MECHANISM_KINDS if kind != "differential-privacy"])
 def test_a_solution_is_looked_at_once_on_its_way_to_a_file(tmp_path, monkeypatch, kind):
     parts = {(Game, name): name for name in ("sums", "losses", "divergence", "kl", "is_equilibrium")}
     calls = watch(monkeypatch, {**PARTS, **parts})
@@ -77,7 +77,7 @@ def test_a_solution_is_looked_at_once_on_its_way_to_a_file(tmp_path, monkeypatch
         return found
 
     monkeypatch.setattr(equinoise.solvers.procedure, "best_response", forgotten)
-    made = make(kind, PEOPLE)
+    made = make_mechanism(kind, PEOPLE)
     made.save(tmp_path / "a.eq")
     made.summary()
     wanted = Counter({"certificate": 1, "losses": 1, "metrics": 2})

@@ -13,7 +13,7 @@ from equinoise.analysis import audit
 from equinoise.analysis.end_to_end import end_to_end
 from equinoise.analysis.loss_groups import Groups
 from tests.helpers import people
-from tests.helpers.saved_files import forge
+from tests.helpers.forged_files import forge
 
 every_kind = pytest.mark.parametrize("kind", people.KINDS)
 

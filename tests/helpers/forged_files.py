@@ -1,4 +1,4 @@
-"""Saved files taken apart and put together again, as someone would who edits them by hand."""
+"""Forges saved mechanisms: changes what a file holds and makes its digest and links fit, as an editor by hand would."""
 
 import base64
 import json
@@ -11,25 +11,25 @@ from equinoise.mechanisms import ledger
 from equinoise.mechanisms import saved_file as storage
 
 
-def parts(path):
+def read_parts(path):
     """The first line, the document, the weights in bytes, and the releases of a saved file."""
     heading, document, packed, rest = Path(path).read_text().split("\n", 3)
     return heading, document, zlib.decompress(base64.b64decode(packed)), rest
 
 
-def put_together(path, document, blob, releases=""):
+def write_parts(path, document, blob, releases=""):
     """Write a file whose digest and links fit whatever it holds."""
-    identity = parts(path)[0].split()[3]
+    identity = read_parts(path)[0].split()[3]
     digest = storage.digest_of(document, blob)
-    given = [ledger.Release(at, int(draws)) for _, at, draws, _ in map(str.split, releases.splitlines())]
+    written = [ledger.Release(at, int(draws)) for _, at, draws, _ in map(str.split, releases.splitlines())]
     packed = base64.b64encode(zlib.compress(blob)).decode()
     heading = ledger.heading(digest, identity)
-    Path(path).write_text(f"{heading}{document}\n{packed}\n" + ledger.lines(f"{digest} {identity}", given))
+    Path(path).write_text(f"{heading}{document}\n{packed}\n" + ledger.lines(f"{digest} {identity}", written))
 
 
 def forge(path, change=None, **fields):
-    """Change the document, by a function or field by field, and the weights, by a function of theirs; all fits then."""
-    _, text, blob, rest = parts(path)
+    """Change the document, by a function or field by field, and the weights, by a function of theirs."""
+    _, text, blob, rest = read_parts(path)
     document = json.loads(text)
     if change is not None:
         change(document)
@@ -37,4 +37,4 @@ def forge(path, change=None, **fields):
         blob = fields.pop("weights")(np.frombuffer(blob, "<i8").copy()).tobytes()
     for name, value in fields.items():
         document[name] = {**document[name], **value} if isinstance(value, dict) else value
-    put_together(path, json.dumps(document), blob, rest)
+    write_parts(path, json.dumps(document), blob, rest)
