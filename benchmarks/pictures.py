@@ -6,7 +6,6 @@ be made again. Each is one SVG file that is drawn in light colours and, where th
 
 from __future__ import annotations
 
-import html
 import re
 import sys
 from pathlib import Path
@@ -18,15 +17,15 @@ import equinoise
 from benchmarks.heights import players
 from equinoise.formatting import at_most
 from equinoise.game.noise import noise_mass
-from equinoise.present.figures import make_figure, theme
-from equinoise.present.figures.figure import altair
-from equinoise.present.figures.shares import edges
+from equinoise.present.figures import Figure, make_figure, theme
+from equinoise.present.figures.encodings import altair
+from equinoise.present.figures.per_bin import edges
 
 FOLDER = Path(__file__).parent.parent / "docs" / "pictures"
 BOUNDS, EPSILON = (150.0, 240.0), 1.0
 SHOWN = 115, 215
 """The part of the padded range in which the picture of hiding looks, in cm."""
-WIDTH, HEIGHT = 620, 260
+HEIGHT = 260
 OWN, OTHER, ALL = theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE], theme.COLOURS[theme.ORIGINAL]
 
 
@@ -105,7 +104,6 @@ def hiding(made: equinoise.PerInstance) -> tuple[Any, str]:
 def from_figure(name: str, made: equinoise.PerInstance) -> tuple[Any, str]:
     """A figure as reports have it, without its caption: the page around it says more."""
     figure = make_figure(name, made)
-    assert not isinstance(figure, str)
     return figure.panels[0], figure.words
 
 
@@ -123,31 +121,16 @@ TITLES = {
 
 
 def draw(name: str, made: equinoise.PerInstance) -> str:
-    """One picture, as SVG in light and dark."""
-    import io
-
+    """One picture, as SVG in light colours and, for readers who prefer them, dark ones."""
     chart, words = MAKERS[name](made)
-    title = altair().TitleParams(TITLES[name], anchor="start", offset=10)
-    whole = chart.properties(width=WIDTH, height=HEIGHT, title=title).configure(**theme.config(theme.LIGHT))
-    text = io.StringIO()
-    whole.save(text, format="svg")
-    head, rest = text.getvalue().split(">", 1)
-    described = f"<title>{html.escape(TITLES[name])}</title><desc>{html.escape(words)}</desc>"
-    return f'{head} role="img">{described}<style>{dark_style()}</style>{shorter(rest)}\n'
-
-
-def dark_style() -> str:
-    """Every light colour's dark one, for readers who prefer it; elsewhere the picture is as it was drawn."""
-    rules = [
-        f'[{part}="{light}"]{{{part}:{theme.DARK[name]}}}'
-        for name, light in theme.LIGHT.items()
-        for part in ("fill", "stroke")
-    ]
-    return f"@media (prefers-color-scheme:dark){{{''.join(rules)}}}"
+    figure = Figure(name, TITLES[name], "", words, (chart.properties(height=HEIGHT),), (), (), public=True)
+    head, rest = figure.svg_without_caption.split("</desc>", 1)
+    dark = f"@media (prefers-color-scheme:dark){{{theme.recolour_rules(theme.DARK)}}}"
+    return f"{head}</desc><style>{dark}</style>{shorter(rest)}\n"
 
 
 def shorter(svg: str) -> str:
-    """The same with two digits behind the point, without what nobody sees and without labels of single marks."""
+    """A picture with two digits behind the point, without what nobody sees and without labels of single marks."""
 
     def tag(found: re.Match[str]) -> str:
         fewer = re.sub(r"(?<=\d)\.(\d{2})\d+", r".\1", found[0])

@@ -20,6 +20,11 @@ def format_number(value: float) -> str:
     return short if float(short := f"{value:g}") == value else repr(float(value))
 
 
+def three_digits(value: float) -> str:
+    """A number in three digits, without powers of ten where people do without."""
+    return f"{value:,.0f}" if 1000 <= value < 1e12 else f"{value:.3g}"
+
+
 def visible(text: str) -> str:
     """A name from outside on one line, with every letter to be seen: none breaks a line, or turns what follows."""
     return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in text)

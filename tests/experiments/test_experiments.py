@@ -19,10 +19,11 @@ from equinoise import BadInput
 from equinoise.experiments import datasets, findings, games, goals, paper_results, regression, tables
 from equinoise.experiments import reproduce as runs
 from equinoise.experiments.datasets import Dataset
-from equinoise.experiments.drawing import Picture
-from equinoise.experiments.page import Document, Figure, Paragraph, Table
+from equinoise.experiments.markdown import markdown
 from equinoise.experiments.parts import Part, finish
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
+from equinoise.present.figures import Figure
+from equinoise.present.page import Page, Paragraph, Section, Table
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import metrics
 
@@ -52,7 +53,7 @@ def few(monkeypatch):
 @pytest.fixture
 def no_pictures(monkeypatch):
     """Drawing takes most of the time of a small run."""
-    monkeypatch.setattr("equinoise.experiments.drawing.svg", lambda chart: "<svg/>")
+    monkeypatch.setattr(Figure, "svg_without_caption", "<svg/>")
 
 
 class Draws:
@@ -182,7 +183,7 @@ def test_a_whole_run_writes_the_page_the_tables_and_the_manifest(few, joint, tmp
     assert "150 draws: at most" in text
     assert "This is a quick run" in text
     assert page.count("<svg") == 6 == page.count('role="img"')
-    assert '<tr class="theirs">' in page
+    assert '<tr class="marked">' in page
     assert not re.search(r"<(script|link|img|iframe)|(src|href)=.?https?:|url\(['\"]?https?:", page)
     ids = re.findall(r'\bid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
@@ -345,15 +346,19 @@ def test_settings_cover_what_the_paper_prints():
         assert set(epsilons) <= set(WHOLE.epsilons[name])
 
 
-def test_a_page_escapes_what_is_in_it():
-    picture = Picture("p", "T <b>", "A [x] & y. B", '<svg id="a"><use href="#a"/><g clip-path="url(#a)"/></svg>', b"")
-    text = Document("<T>")
-    text.add(Paragraph("a < b"), Table(("x|y",), (("<i>",), ("the paper's <",))), Figure(picture))
-    page, plain = text.page(), text.markdown("pictures")
+def test_a_page_escapes_what_is_in_it(monkeypatch):
+    drawn = '<svg id="a"><use href="#a"/><g clip-path="url(#a)"/></svg>'
+    monkeypatch.setattr(Figure, "svg_without_caption", drawn)
+    figure = Figure("p", "T <b>", "A [x] & y.", "B", (), (), ())
+    table = Table(("x|y",), (("<i>",), ("the paper's <",)), marked="the paper's")
+    text = Page("<T>", [Section("s", "", [Paragraph("a < b"), table, figure])], static=True)
+    page, plain = text.html(), markdown(text, "pictures")
     assert "<i>" not in page
     assert "&lt;T&gt;" in page
+    assert page.count('<tr class="marked">') == 1
     assert 'href="#p-a"' in page
     assert "url(#p-a)" in page
+    assert "<script" not in page
     assert "<figcaption>A [x] &amp; y.</figcaption>" in page
     assert "x\\|y" in plain
     assert "![T <b>. A x & y. B](pictures/p.svg)" in plain

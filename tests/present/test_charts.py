@@ -1,4 +1,5 @@
 import dataclasses
+import html
 import json
 import os
 import re
@@ -8,12 +9,19 @@ import zlib
 from xml.etree import ElementTree
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equinoise
 from equinoise import BadInput
+from equinoise.analysis.audit import audit
+from equinoise.formatting import at_most
 from equinoise.present import charts
-from equinoise.present.wording import SECRET
+from equinoise.present.figures import theme
+from equinoise.present.figures.comparison import comparison_figure
+from equinoise.present.figures.end_to_end import end_to_end_figure
+from equinoise.present.figures.figure import SECRET_FIGURE
+from equinoise.present.page import PRIVATE_BAND
 
 PEOPLE = np.random.default_rng(3).normal(50, 12, 200).clip(0, 100)
 EVIL = '</script><img src=x onerror=alert(1)>&"'
@@ -35,6 +43,10 @@ def changed(found, **metrics):
 def renamed(found, name):
     grid = dataclasses.replace(found.grid, axes=(dataclasses.replace(found.grid.axis, name=name),))
     return dataclasses.replace(found, players=dataclasses.replace(found.players, grid=grid))
+
+
+def spec_of(found):
+    return comparison_figure(found).chart.to_dict()
 
 
 def pixels(content):
@@ -64,8 +76,8 @@ def test_svg_names_every_method_and_tells_it_in_words(pay_comparison, tmp_path):
     root = ElementTree.fromstring((tmp_path / "plot.SVG").read_text())
     texts = list(root.itertext())
     for method in pay_comparison.methods:
-        assert charts.NAMES[method] in texts
-    assert SECRET in texts
+        assert theme.METHODS[method].name in texts
+    assert SECRET_FIGURE in texts
     (described,) = [element.text for element in root if element.tag.endswith("desc")]
     assert "staircase: " in described
     assert EVIL in described
@@ -74,19 +86,22 @@ def test_svg_names_every_method_and_tells_it_in_words(pay_comparison, tmp_path):
 def test_html_holds_everything_and_reaches_for_nothing(pay_comparison, tmp_path):
     charts.plot_comparison(renamed(pay_comparison, EVIL), tmp_path / "plot.html")
     page = (tmp_path / "plot.html").read_text()
-    assert page.count("<script>") == page.count("</script>") == 2
+    assert page.count("<script>") == 2
+    assert page.count("<script") == page.count("</script>") == 4
     own = re.sub(r"<script>.*?</script>", "", page, count=1, flags=re.DOTALL)  # all but the library
     assert not re.search(r"\b(src|href)\s*=\s*[\"'](https?:)?//", own)
-    assert not re.search(r"<(script|link|img|iframe) ", own)
-    assert "default-src 'none'" in page
-    assert '"editor": false' in page
-    spec = re.search(r'vegaEmbed\("#chart", (\{.*\}), (\{.*?\{.*?\}\})\)\.catch', page).group(1)
+    assert not re.search(r"<(link|img|iframe) ", own)
+    assert "default-src &#39;none&#39;" in page
+    assert "unsafe-eval" not in own
+    assert PRIVATE_BAND in page
+    assert html.escape(EVIL, quote=False).replace('"', "&#34;") in page
+    (spec,) = re.findall(r'<script type="application/json" id="comparison-1">(.*?)</script>', page)
     chart = json.loads(spec)
-    assert EVIL in chart["title"]["text"]
-    assert SECRET in chart["title"]["subtitle"]
+    assert EVIL in chart["description"]
     assert "promise" in [shown["field"] for shown in chart["layer"][0]["encoding"]["tooltip"]]
-    (values,) = [chart["data"]["values"]]
-    assert len(values) == len(pay_comparison.rows)
+    assert len(chart["data"]["values"]) == len(pay_comparison.rows)
+    assert f"The numbers behind it ({len(pay_comparison.rows)} rows)" in page
+    assert page.count("<td>staircase</td>") == 2
 
 
 @pytest.mark.parametrize("kl", [0.0, -1e-18, 1e-30])
@@ -96,7 +111,7 @@ def test_a_kl_of_zero_does_not_break_the_log_axis(pay_comparison, kl, tmp_path):
         dataclasses.replace(pay_comparison, rows=(one, *pay_comparison.rows[1:])),
         changed(pay_comparison, kl=kl),
     ):
-        spec = charts.comparison_chart(comparison).to_dict()
+        spec = spec_of(comparison)
         low, high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
         heights = [value["height"] for value in spec["data"]["values"]]
         assert 0 < low < high
@@ -108,14 +123,14 @@ def test_one_epsilon_and_an_infinite_kl_can_be_drawn(pay_comparison, tmp_path):
     rows = tuple(row for row in pay_comparison.rows if row.epsilon == 2)
     lost = dataclasses.replace(rows[0], metrics={**rows[0].metrics, "kl": np.inf})
     single = dataclasses.replace(pay_comparison, epsilons=(2.0,), rows=(lost, *rows[1:]))
-    assert len(charts.comparison_chart(single).to_dict()["data"]["values"]) == len(rows) - 1
+    assert len(spec_of(single)["data"]["values"]) == len(rows) - 1
     charts.plot_comparison(single, tmp_path / "plot.svg")
     assert "NaN" not in (tmp_path / "plot.svg").read_text()
 
 
 def test_bounds_that_are_not_public_are_named_in_the_picture(pay_comparison):
-    spec = charts.comparison_chart(dataclasses.replace(pay_comparison, public_bounds=False)).to_dict()
-    assert "The bounds were read off the data and are not private." in spec["title"]["subtitle"]
+    caption = comparison_figure(dataclasses.replace(pay_comparison, public_bounds=False)).caption
+    assert "The bounds were read off the data and are not private." in caption
 
 
 def test_files_are_not_replaced_unasked_and_kinds_are_told_by_name(pay_comparison, tmp_path):
@@ -132,8 +147,8 @@ def test_files_are_not_replaced_unasked_and_kinds_are_told_by_name(pay_compariso
 def test_every_method_has_a_name_and_a_look():
     from equinoise.analysis.methods import PROMISES
 
-    assert list(charts.NAMES) == list(charts.LOOKS) == list(PROMISES)
-    assert len({colour for colour, _ in charts.LOOKS.values()}) == len(PROMISES)
+    assert list(theme.METHODS) == list(PROMISES)
+    assert len({look.colour for look in theme.METHODS.values()}) == len(PROMISES)
 
 
 def test_legends_stand_where_nothing_cuts_them_off_and_lines_of_families_are_told():
@@ -141,8 +156,44 @@ def test_legends_stand_where_nothing_cuts_them_off_and_lines_of_families_are_tol
     found = equinoise.compare(
         people, epsilons=[1, 4], bounds=(0, 100), bins=11, restarts=1, time_limit=1, noise=["laplace", "gaussian"]
     )
-    spec = charts.comparison_chart(found).to_dict()
+    spec = spec_of(found)
     legends = [part["legend"] for layer in spec["layer"] for part in layer["encoding"].values() if "legend" in part]
-    assert {legend["orient"] for legend in legends if legend} == {"bottom"}
-    assert "Lines of the game, by its noise: laplace: solid, gaussian: dashes." in spec["title"]["subtitle"]
-    assert len(charts.STROKES) == len(charts.DASHES)
+    assert {legend["orient"] for legend in legends if legend} == {"top"}
+    assert "Lines of the game, by its noise: laplace: solid, gaussian: dashes." in comparison_figure(found).caption
+    scales = [layer["encoding"]["strokeDash"]["scale"] for layer in spec["layer"] if "strokeDash" in layer["encoding"]]
+    assert scales == [{"domain": ["", "bounded", "laplace", "gaussian"], "range": [[1, 0], [5, 5], [1, 0], [8, 3]]}]
+
+
+def test_losses_end_to_end_beside_the_target_and_crosses_where_they_are_infinite(tmp_path):
+    equinoise.optimize(PEOPLE, column="pay", epsilon=1, bounds=(0, 100), bins=15, restarts=1).save(tmp_path / "pay.eq")
+    audited = audit(tmp_path / "pay.eq", PEOPLE, end_to_end=True)
+    figure = end_to_end_figure(audited)
+    assert figure.alt.startswith(
+        f"Loss of one draw, end to end, for column 'pay'. {audited.end_to_end.sentence} By cell"
+    )
+    assert "The dashed line is the target, 1." in figure.caption
+    losses = audited.end_to_end.losses.tolist()
+    assert [row[-1] for row in figure.rows] == [at_most(loss) for loss in losses]
+    infinite = sum(np.isinf(losses))
+    assert ("Crosses: infinite." in figure.caption) == (infinite > 0)
+    (values,) = [layer["data"]["values"] for layer in figure.chart.to_dict()["layer"] if "what" in str(layer["data"])][
+        :1
+    ]
+    assert sum(point["infinite"] for point in values) == infinite
+    assert len(values) == 2 * len(losses)
+    assert {point["rounded up"] for point in values if point["infinite"]} <= {"inf"}
+    charts.plot_end_to_end(audited, tmp_path / "losses.svg")
+    assert "NaN" not in (tmp_path / "losses.svg").read_text()
+
+
+def test_losses_end_to_end_of_two_columns_have_a_panel_each(tmp_path):
+    columns = pl.DataFrame({"a": PEOPLE[:60], "b": 100 - PEOPLE[:60]})
+    made = equinoise.optimize(
+        columns, column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=9, restarts=1
+    )
+    made.save(tmp_path / "two.eq")
+    figure = end_to_end_figure(audit(tmp_path / "two.eq", columns, end_to_end=True))
+    assert figure.title.endswith("for columns 'a' and 'b'")
+    assert len(figure.panels) == 2
+    assert [{row[0] for row in figure.rows}, len(figure.header)] == [{"a", "b"}, 6]
+    charts.write_picture(figure, tmp_path / "two.svg")

@@ -21,8 +21,8 @@ from equinoise import BadInput, Mechanism, PromiseNotMet
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.present.figures.javascript import javascript
-from equinoise.present.report import write_figure, write_report
-from equinoise.present.report.page import PRIVATE_BAND, PUBLIC_BAND
+from equinoise.present.page import PRIVATE_BAND, PUBLIC_BAND
+from equinoise.present.report import write_report
 from equinoise.present.report.settings import command
 from equinoise.solvers.procedure import Procedure
 from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
@@ -179,7 +179,7 @@ def test_a_public_page_is_the_same_for_all_data(tmp_path, kind):
             made.sample(1)
         texts.append(public(made, tmp_path))
         if made.draws > 1:
-            write_figure(made, "cost", tmp_path / f"{number}.svg", public=True)
+            write_report(made, tmp_path / f"{number}.svg", figure="cost", public=True)
     assert texts[0] == texts[1] == texts[2]
     if made.draws > 1:
         assert len({(tmp_path / f"{number}.svg").read_text() for number in range(3)}) == 1
@@ -325,4 +325,4 @@ def test_nothing_is_reported_of_a_mechanism_that_fails_its_audit(tmp_path):
 
 def test_with_differential_privacy_there_is_no_convergence_to_draw(tmp_path):
     with pytest.raises(BadInput, match="No game is played"):
-        write_figure(mechanism("differential-privacy"), "convergence", tmp_path / "a.png")
+        write_report(mechanism("differential-privacy"), tmp_path / "a.png", figure="convergence")

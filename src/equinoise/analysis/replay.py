@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from collections.abc import Callable
+from dataclasses import dataclass, fields
 
 import numpy as np
 
 from equinoise.errors import BadInput
+from equinoise.game.game import Game
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.solvers.best_response import RESTARTS, best_response
 from equinoise.solvers.procedure import Procedure
-from equinoise.solvers.solution import Solution
+from equinoise.solvers.solution import Round, Solution
 
 PROCEDURE_SETTINGS = tuple(field.name for field in fields(Procedure))
 """The settings that a procedure has."""
@@ -60,3 +63,34 @@ def gives(solution: Solution, mechanism: Mechanism) -> bool:
         and np.array_equal(found.scale_indices, mechanism.scale_indices)
         and all(map(np.array_equal, found.factors, mechanism.factors))
     )
+
+
+@dataclass(frozen=True)
+class Step:
+    """A run of best response after a round: KL from the original (nats), and whether everyone is protected."""
+
+    run: int
+    round: int
+    kl: float
+    everyone: bool
+
+
+def replay_rounds(mechanism: Mechanism, game: Game, tell: Callable[[str], None]) -> tuple[list[Step], bool]:
+    """Steps of best response from the saved game's usual starts; and whether it ends at the saved profile.
+
+    All of the first rounds of a run, then ever fewer: nobody sees more of them on a logarithmic axis."""
+    steps: list[Step] = []
+
+    def add_step(state: Round) -> None:
+        if state.number == 0:  # only says what comes next
+            return
+        run = (steps[-1].run if steps else 0) + (state.number == 1)
+        tell(f"Playing again: run {run}, round {state.number}")
+        every = 1 << max(0, state.number.bit_length() - 6)
+        if state.number % every == 0 or state.moves == 0:
+            everyone = game.payoff(state.profile).protected == game.people
+            steps.append(Step(run, state.number, game.kl(state.profile), everyone))
+
+    restarts, seed = mechanism.solver.get("restarts", RESTARTS), mechanism.solver.get("seed", 0)
+    solution = best_response(game, restarts=int(restarts), seed=int(seed), progress=add_step)
+    return steps, gives(solution, mechanism)

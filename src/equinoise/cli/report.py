@@ -37,7 +37,7 @@ def command(file: Path, out: Path, figure: str | None, public: bool, force: bool
     from equinoise.atomic_write import check_writable
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
-    from equinoise.present.report import check_report, write_figure, write_report
+    from equinoise.present.report import check_report, write_report
     from equinoise.solvers.solution import tell
 
     check_report(out, figure, public=public)
@@ -46,16 +46,13 @@ def command(file: Path, out: Path, figure: str | None, public: bool, force: bool
         note = partial(tell, progress)
         note("Opening the mechanism")
         mechanism = Mechanism.open(file)
-        if figure is None:
-            page = write_report(mechanism, out, public=public, force=force, tell=note)
-        else:
-            page = write_figure(mechanism, figure, out, public=public, force=force, tell=note)
+        written = write_report(mechanism, out, figure=figure, public=public, force=force, tell=note)
     if as_json:
-        terminal.print_json(page.to_json())
+        terminal.print_json(written)
         return
     what = f"The figure {figure!r}" if figure is not None else "The report"
     if public:
         click.echo(f"{what} is in {out}. Left out, as they are worked out from the data:")
-        click.echo("\n".join(f"  {item}" for item in page.left_out))
+        click.echo("\n".join(f"  {item}" for item in written["left_out"]))
     else:
         click.echo(f"{what} is in {out} (only you can read it). It is as secret as the data.")

@@ -1,4 +1,4 @@
-"""From results to the document: what is said, in which order."""
+"""From results to the page: what is said, in which order."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.findings import Finding, game_findings, grid_findings
 from equinoise.experiments.games import MOST_GENES
 from equinoise.experiments.goals import Goal, height_goals, regression_goals
-from equinoise.experiments.page import Block, Bullets, Document, Figure, Heading, Paragraph, Table
 from equinoise.experiments.settings import Settings
+from equinoise.present.page import Block, Bullets, Page, Paragraph, Section, Table
 
+BAND = "Made from public data: anyone may see it."
 LAPLACE = (
     "'Laplace' is the Laplace mechanism with scale (high - low)/epsilon for everyone, cut off to the grid and worked "
     "out exactly; it promises something else than the game: each person's own noisy value is private, so all of them "
@@ -23,9 +24,9 @@ LAPLACE = (
 
 @dataclass(frozen=True)
 class Report:
-    """The document, the tables behind it (as CSV), and what was to be reached."""
+    """The page, the tables behind it (as CSV), and what was to be reached."""
 
-    document: Document
+    page: Page
     tables: dict[str, bytes]
     goals: list[Goal]
 
@@ -35,7 +36,7 @@ def make_report(
     settings: Settings, *, quick: bool,
 ) -> Report:  # fmt: skip
     """All that came out, the paper's figures beside ours."""
-    sections: list[Block] = []
+    sections: list[Section] = []
     files: dict[str, bytes] = {}
     goals: list[Goal] = []
     findings: list[Finding] = []
@@ -43,7 +44,8 @@ def make_report(
         games = [one for one in results if one["data"] == data.name and "metrics" in one]
         if games:
             table = tables.result_rows(data, games)
-            sections += _games_section(data, table, games, settings)
+            blocks = [*_game_blocks(data, table, games, settings)]
+            sections.append(Section(data.name, data.title, blocks))
             files[data.name] = tables.result_csv(table)
             if data.name == "heights":
                 goals += height_goals(table)
@@ -51,11 +53,12 @@ def make_report(
     for data in datasets:
         networks = [one for one in results if one["data"] == data.name and "rmse" in one]
         if any(one["method"] == "original" for one in networks):
-            sections += _regression_section(data, networks)
+            sections.append(_regression_section(data, networks))
             files[f"regression-{data.name}"] = tables.regression_csv(data, networks)
             goals += regression_goals(networks) if data.name == "heights" else []
     if findings:
-        sections += _findings_section(findings)
+        blocks = [block for finding in findings for block in _finding_blocks(finding)]
+        sections.append(Section("findings", "What was found out about the paper", blocks))
         files["findings"] = tables.csv_of(
             ("finding", "row", "column", "figure"),
             (
@@ -65,45 +68,47 @@ def make_report(
                 for figure in zip(finding.header[1:], figures, strict=True)
             ),
         )
-    opening = _opening(goals, left_out, quick=quick)
-    return Report(Document("The paper's experiments, done again", [*opening, *sections]), files, goals)
+    sections = [*_opening(goals, left_out, quick=quick), *sections]
+    page = Page("The paper's experiments, done again", sections, public=True, band=BAND, static=True)
+    return Report(page, files, goals)
 
 
-def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool) -> Iterator[Block]:
-    yield Paragraph(
+def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool) -> Iterator[Section]:
+    texts = [
         f"Figures marked {tables.MARK} are the paper's own, as it prints them, and on other people's data: its "
         "datasets are in no package, so public ones of the same kind stand in. Seconds are of different machines. "
         "Everything else on this page was worked out by 'equinoise reproduce'; manifest.json says with which "
         "settings, seeds and versions, and the folder 'tables' has every figure with all its digits."
-    )
+    ]
     if quick:
-        yield Paragraph(
+        texts.append(
             "This is a quick run, with fewer epsilons and seeds, a few generations of the genetic algorithm and "
             "seconds for the optimal solver. It shows that everything works; the figures to compare are those of "
             "the whole run, without --quick."
         )
+    yield Section("opening", "", [*map(Paragraph, texts)])
     if goals:
         missed = sum(not goal.reached for goal in goals)
-        yield Heading("What was to be reached")
-        yield Paragraph(f"{missed} of {len(goals)} were missed." if missed else "All of it was reached.")
-        yield Table(
+        verdict = f"{missed} of {len(goals)} were missed." if missed else "All of it was reached."
+        table = Table(
             ("figure (the worst of our seeds)", "ours", "to be at most", "reached"),
             [
                 [goal.name, f"{goal.ours:.4f}", f"{goal.limit:.4f}", "yes" if goal.reached else f"no: {goal.why}"]
                 for goal in goals
             ],
+            kind="words",
         )
+        yield Section("goals", "What was to be reached", [Paragraph(verdict), table])
     if left_out:
-        yield Heading("What could not be done")
-        yield Bullets([f"{name}: {reason}" for name, reason in left_out.items()])
+        reasons = Bullets([f"{name}: {reason}" for name, reason in left_out.items()])
+        yield Section("left-out", "What could not be done", [reasons])
 
 
-def _games_section(
+def _game_blocks(
     data: Dataset, table: Sequence[tables.Row], results: Sequence[dict[str, Any]], settings: Settings
 ) -> Iterator[Block]:
     low, high = data.bounds[data.column]
     seeds = sorted({one["seed"] for one in results})
-    yield Heading(data.title)
     yield Paragraph(
         f"{data.people:,} people ({data.source}), {data.column} in {data.units[data.column]}, public bounds "
         f"{low:g} to {high:g}, {paper_results.BINS} bins, padded once at epsilon 1. Beside it, the paper's table of "
@@ -112,7 +117,7 @@ def _games_section(
         f"{settings.time_limit:g} seconds. Figures are means over seeds (of {', '.join(map(str, seeds))}, fewer for "
         f"slow methods) ± their standard deviation. {LAPLACE}"
     )
-    yield Table(tables.RESULT_HEADER, tables.result_lines(table))
+    yield Table(tables.RESULT_HEADER, tables.result_lines(table), kind="words", marked=tables.THEIRS)
     if data.people > MOST_GENES:
         yield Paragraph("The genetic algorithm is left out here, as in the paper: a gene for each person is slow.")
     unproven = "; ".join(
@@ -122,10 +127,10 @@ def _games_section(
     )
     if unproven:
         yield Paragraph(f"Not proven best within 0.0001 or 1 %: {unproven}.")
-    yield from map(Figure, pictures.of_games(data, results, table))
+    yield from pictures.of_games(data, results, table)
 
 
-def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Iterator[Block]:
+def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Section:
     assert data.regression is not None
     predictor, target = data.regression
     theirs = (
@@ -133,8 +138,7 @@ def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Ite
         if data.name == "heights"
         else "the paper prints no figures for this one, only curves"
     )
-    yield Heading(f"Regression: {target} from {predictor}")
-    yield Paragraph(
+    text = (
         f"A network of three layers of ten ReLU units (scikit-learn's MLPRegressor) learns {target} from {predictor}, "
         f"from the {data.people:,} people themselves, from as many draws of the game on both columns at once, and from "
         "everyone's values with Laplace noise on each of the two columns. RMSE is over all of the original people, "
@@ -142,14 +146,12 @@ def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Ite
         f"{theirs}. The last column says what the rows that one network learned from cost in privacy: the game's "
         "epsilon is for one draw."
     )
-    yield Table(tables.REGRESSION_HEADER, tables.regression_lines(data, results))
-    yield Figure(pictures.of_regression(data, results))
+    lines = tables.regression_lines(data, results)
+    table = Table(tables.REGRESSION_HEADER, lines, kind="words", marked=tables.THEIRS)
+    blocks: list[Block] = [Paragraph(text), table, pictures.of_regression(data, results)]
+    return Section(f"regression-{data.name}-section", f"Regression: {target} from {predictor}", blocks)
 
 
-def _findings_section(findings: Sequence[Finding]) -> Iterator[Block]:
-    yield Heading("What was found out about the paper")
-    for finding in findings:
-        yield Heading(finding.title, 3)
-        yield Paragraph(finding.text)
-        if finding.lines:
-            yield Table(finding.header, finding.lines, theirs="\0")
+def _finding_blocks(finding: Finding) -> list[Block]:
+    tables = [Table(finding.header, finding.lines, kind="words")] if finding.lines else []
+    return [Paragraph(finding.title, "heading"), Paragraph(finding.text), *tables]

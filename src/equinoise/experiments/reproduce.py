@@ -19,9 +19,11 @@ from equinoise.errors import BadInput, EquinoiseError
 from equinoise.experiments import games, regression
 from equinoise.experiments.datasets import EXTRA_PACKAGES, LOADERS, Dataset, import_extra
 from equinoise.experiments.goals import Goal
+from equinoise.experiments.markdown import markdown
 from equinoise.experiments.parts import FinishedPart, Part, finish
 from equinoise.experiments.report import make_report
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
+from equinoise.experiments.tables import csv_of
 from equinoise.formatting import one_of
 from equinoise.versions import versions
 
@@ -81,11 +83,11 @@ def reproduce(
     results = [part.result for part in finished.values()]
     report = make_report(datasets, results, left_out, settings, quick=quick)
     files = {f"{TABLES}/{name}.csv": content for name, content in report.tables.items()}
-    for picture in report.document.pictures():
-        files[f"{PICTURES}/{picture.name}.svg"] = picture.svg.encode()
-        files[f"{TABLES}/{picture.name}.csv"] = picture.csv
-    files[TEXT] = report.document.markdown(PICTURES).encode()
-    files[PAGE] = report.document.page().encode()
+    for figure in report.page.figures:
+        files[f"{PICTURES}/{figure.name}.svg"] = figure.svg_without_caption.encode()
+        files[f"{TABLES}/{figure.name}.csv"] = csv_of(figure.header, figure.rows)
+    files[TEXT] = markdown(report.page, PICTURES).encode()
+    files[PAGE] = report.page.html().encode()
     seconds = time.perf_counter() - began
     manifest = {
         "experiments": experiments, "quick": quick, "settings": asdict(settings),

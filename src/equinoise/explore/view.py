@@ -13,7 +13,7 @@ from equinoise.formatting import at_most, visible
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
-from equinoise.present.figures.cost import usual_draws
+from equinoise.present.figures.cost import default_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
@@ -38,7 +38,7 @@ def cost(mechanism: Mechanism, quick: bool = False) -> dict[str, Any]:
     Where it would need too much memory, as on large grids, only the sentence that says so.
     """
     try:
-        costs = mechanism.costs(usual_draws(mechanism), tight=False) if quick else ()
+        costs = mechanism.costs(default_draws(mechanism), tight=False) if quick else ()
         figure = cost_figure(mechanism, costs=costs)
         if quick:
             figure = replace(figure, caption="Quick upper bounds. The figures themselves follow in a moment.")

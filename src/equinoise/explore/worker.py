@@ -22,8 +22,8 @@ from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import refusal
 from equinoise.explore.request import PageRequest, make
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.report.content import private_page
-from equinoise.present.report.write import checked
+from equinoise.present.report.pages import private_page
+from equinoise.present.report.write import check_audit
 from equinoise.solvers.solution import Round
 
 PRELOADED_MODULES = [__name__, "equinoise.solvers.best_response.loop", "altair"]
@@ -132,5 +132,6 @@ class Jobs:
         def note(sentence: str) -> None:
             self.send("note", note=sentence)
 
-        mechanism = checked(Mechanism.open(self._folder / name), note)
+        mechanism = Mechanism.open(self._folder / name)
+        check_audit(mechanism, note)
         self.send("report", html=private_page(mechanism, datetime.now(UTC), note).html())

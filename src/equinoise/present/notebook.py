@@ -56,10 +56,7 @@ def plot(view: Mechanism | Solution, name: str) -> Any:
     """The figure of that name as an Altair chart."""
     from equinoise.present.figures import make_figure
 
-    figure = make_figure(name, mechanism_of(view))
-    if isinstance(figure, str):
-        raise BadInput(figure)
-    return figure.chart
+    return make_figure(name, mechanism_of(view)).chart
 
 
 def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool) -> None:

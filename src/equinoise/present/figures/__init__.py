@@ -1,6 +1,7 @@
-"""Pictures of one mechanism, each with its words and the table behind it: one file a figure.
+"""Pictures of one mechanism, of a comparison and of an audit, each with its words and the table behind it.
 
-The report, notebooks and the local page share them. Importing this package is cheap: Altair loads with the first one.
+One file a figure. The report, notebooks and the local page share them. Importing this package is cheap: Altair loads
+with the first figure.
 """
 
 from equinoise.present.figures.figure import Figure

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from equinoise.analysis.replay import Step, replay_rounds
+from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.again import Step, Tell, replayed
-from equinoise.present.figures.figure import Figure, altair
-from equinoise.present.figures.ticks import log_domain, log_ticks
+from equinoise.present.figures.encodings import Legend, altair, chart_of, level, log_ticks, log_x, log_y, tip
+from equinoise.present.figures.figure import Figure
 
 PROTECTED, NOT_YET = "everyone protected", "not everyone protected"
 
 
-def convergence(mechanism: Mechanism, tell: Tell) -> Figure | str:
-    """KL after each round of best response on the saved game, played again; or why there is no such figure."""
+def convergence(mechanism: Mechanism, tell: Callable[[str], None]) -> Figure:
+    """KL (nats) after each round of best response on the saved game, played again."""
     game = mechanism.game()
     if game is None:
-        return "No game is played here: the weights are worked out in one step, and nothing converges."
-    steps, same = replayed(mechanism, game, tell)
+        raise BadInput("No game is played here: the weights are worked out in one step, and nothing converges.")
+    steps, same = replay_rounds(mechanism, game, tell)
     reached, lower = mechanism.metrics()["kl"], _lower_bound(mechanism)
     lasts = {step.run: step for step in steps}.values()
     ends = [last.kl for last in lasts if last.everyone]
@@ -72,34 +73,20 @@ def _chart(steps: Sequence[Step], reached: float, lower: float | None) -> Any:
         for s in steps
         if 0 < s.kl < math.inf
     ]
-    levels = [level for level in (reached, lower) if level is not None and 0 < level < math.inf]
-    heights, rounds = [s.kl for s in steps] + levels, [s.round for s in steps]
-    names = [PROTECTED, NOT_YET]
-    colours = [theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE]]
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("round:Q", title="round").scale(type="log", nice=False)
-        .axis(values=log_ticks(rounds), format=",", grid=False),
-        y=alt.Y("kl:Q", title="KL from the original (nats)").scale(type="log", domain=log_domain(heights), nice=False)
-        .axis(values=log_ticks(heights), format="~g"),
+    levels = [height for height in (reached, lower) if height is not None and 0 < height < math.inf]
+    looks = {
+        PROTECTED: (theme.COLOURS[theme.RELEASED], "circle"),
+        NOT_YET: (theme.COLOURS[theme.LAPLACE], "triangle-up"),
+    }
+    legend = Legend("who", looks)
+    base = chart_of(points).encode(
+        x=log_x("round", "round", log_ticks(s.round for s in steps), ","),
+        y=log_y("kl", "KL from the original (nats)", [s.kl for s in steps] + levels),
         detail="run:N",
-    )  # fmt: skip
-    tips = ["run:N", "round:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g"), alt.Tooltip("who:N", title="so far")]
-    lines = base.mark_line(strokeWidth=1, opacity=0.6, color=theme.COLOURS[theme.ORIGINAL])
-    shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
-    marks = (
-        base.mark_point(filled=True, size=26)
-        .add_params(shown)
-        .encode(
-            opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-            color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
-            shape=alt.Shape("who:N", title=None, sort=names)
-            .scale(domain=names, range=["circle", "triangle-up"])
-            .legend(**theme.ABOVE),
-            tooltip=tips,
-        )
     )
-    rules = [
-        alt.Chart(alt.Data(values=[{"kl": level}])).mark_rule(strokeDash=dash).encode(y="kl:Q")
-        for level, dash in zip(levels, ([6, 4], [2, 3]), strict=False)
-    ]
+    tips = ["run:N", "round:Q", tip("kl", "KL"), alt.Tooltip("who:N", title="so far")]
+    lines = base.mark_line(strokeWidth=1, opacity=0.6, color=theme.COLOURS[theme.ORIGINAL])
+    marks = base.mark_point(filled=True, size=26).add_params(legend.choice)
+    rules = [level(height, dash) for height, dash in zip(levels, ((6, 4), (2, 3)), strict=False)]
+    marks = marks.encode(**legend.colour, **legend.shape, tooltip=tips)
     return alt.layer(*rules, lines, marks).properties(height=theme.HEIGHT)

@@ -9,8 +9,8 @@ from typing import Any
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.figure import Figure, altair
-from equinoise.present.figures.ticks import log_domain, log_ticks
+from equinoise.present.figures.encodings import Legend, altair, chart_of, log_x, log_y, tip
+from equinoise.present.figures.figure import Figure
 
 DRAWS = (1, 3, 10, 30, 100, 300)
 SERIES = {"added_up": "losses added up", "worst": "worst person", "median": "median person"}
@@ -24,11 +24,11 @@ LOOKS = {
 
 
 def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure:
-    """The worst and the median person's cost, and what adding up gives, for several numbers of draws.
+    """Epsilon of several numbers of draws together, of the worst and the median person, and with losses added up.
 
     ``costs``, if they are known, are those of :meth:`equinoise.Mechanism.costs`.
     """
-    costs = costs or mechanism.costs(usual_draws(mechanism))
+    costs = costs or mechanism.costs(default_draws(mechanism))
     points = [
         {"draws": row["draws"], "who": name, "epsilon": row[key]}
         for row in costs
@@ -40,7 +40,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
         f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
         for row in (costs[0], costs[-1])
     )
-    caption = f"{_whose(mechanism, costs[0]['delta'])} {how_composed(mechanism)} {_allowed(mechanism)}"
+    caption = f"{_whose(mechanism, costs[0]['delta'])} {composition_sentence(mechanism)} {_allowed(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
@@ -49,8 +49,8 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
 
 
 def promised_cost(mechanism: Mechanism) -> Figure:
-    """What draws cost together as promised, with nothing in it that was worked out from the data."""
-    rows = [(many, mechanism.promised_cost(many)) for many in usual_draws(mechanism) if many <= mechanism.draws]
+    """Epsilon of several draws together as promised, with nothing in it that was worked out from the data."""
+    rows = [(many, mechanism.promised_cost(many)) for many in default_draws(mechanism) if many <= mechanism.draws]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     beside = f" ({mechanism.promise.qualifier})" if mechanism.promise.qualifier else ""
@@ -79,7 +79,7 @@ def _draws(many: int) -> str:
     return f"{many:,} draw{'' if many == 1 else 's'}"
 
 
-def usual_draws(mechanism: Mechanism) -> list[int]:
+def default_draws(mechanism: Mechanism) -> list[int]:
     """Numbers of draws that are shown where nobody names others."""
     return sorted({*DRAWS, mechanism.draws})
 
@@ -88,7 +88,7 @@ def _allowed(mechanism: Mechanism) -> str:
     return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
 
 
-def how_composed(mechanism: Mechanism) -> str:
+def composition_sentence(mechanism: Mechanism) -> str:
     """How what draws cost together was worked out."""
     if mechanism.differentially_private:
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
@@ -100,23 +100,16 @@ def how_composed(mechanism: Mechanism) -> str:
 
 def _chart(points: list[dict[str, Any]], unit: str) -> Any:
     alt = altair()
-    heights, many = [point["epsilon"] for point in points], sorted({point["draws"] for point in points})
     there = {point["who"] for point in points}
-    names = [name for name in LOOKS if name in there]
-    colours, shapes = ([LOOKS[name][part] for name in names] for part in (0, 1))
-    shown = alt.selection_point(name="shown0", fields=["who"], bind="legend")
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("draws:Q", title="draws").scale(type="log", nice=False).axis(values=many, format=",", grid=False),
-        y=alt.Y("epsilon:Q", title=unit).scale(type="log", domain=log_domain(heights), nice=False)
-        .axis(values=log_ticks(heights), format="~g"),
-        color=alt.Color("who:N", title=None, sort=names).scale(domain=names, range=colours).legend(**theme.ABOVE),
-        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        tooltip=["who:N", alt.Tooltip("draws:Q", format=","), alt.Tooltip("epsilon:Q", title=unit, format=".4~g")],
-    )  # fmt: skip
-    shaped = base.encode(
-        shape=alt.Shape("who:N", title=None, sort=names).scale(domain=names, range=shapes).legend(**theme.ABOVE)
+    legend = Legend("who", {name: look[:2] for name, look in LOOKS.items() if name in there})
+    base = chart_of(points).encode(
+        x=log_x("draws", "draws", sorted({point["draws"] for point in points}), ","),
+        y=log_y("epsilon", unit, [point["epsilon"] for point in points]),
+        **legend.colour,
+        tooltip=["who:N", tip("draws", form=","), tip("epsilon", unit)],
     )
     marks = [
-        shaped.transform_filter(alt.datum.who == name).mark_point(filled=True, size=LOOKS[name][2]) for name in names
+        base.encode(**legend.shape).transform_filter(alt.datum.who == name).mark_point(filled=True, size=LOOKS[name][2])
+        for name in legend.looks
     ]
-    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(shown), *marks).properties(height=theme.HEIGHT)
+    return alt.layer(base.mark_line(strokeWidth=1.8).add_params(legend.choice), *marks).properties(height=theme.HEIGHT)

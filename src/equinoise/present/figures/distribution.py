@@ -9,12 +9,13 @@ import numpy as np
 from equinoise.data.grid import Floats
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.figure import Figure, altair
-from equinoise.present.figures.shares import edges, of_column
+from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
+from equinoise.present.figures.figure import Figure
+from equinoise.present.figures.per_bin import edges, marginal
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.metrics import tv
 
-MOST_ROWS = 200
+MOST_TABLE_ROWS = 200
 """In the table behind a map: the cells with most people."""
 
 MOST_SIDE = 64
@@ -22,7 +23,7 @@ MOST_SIDE = 64
 
 
 def distribution(mechanism: Mechanism) -> Figure:
-    """Lines for one column; maps for two; lines for each of more."""
+    """Probability of each bin or cell, original, released and Laplace: lines for each column, for two columns maps."""
     grid = mechanism.grid
     three = {ORIGINAL: mechanism.original, RELEASED: mechanism.output, LAPLACE: mechanism.laplace_output()}
     p = three[ORIGINAL]
@@ -48,7 +49,7 @@ def distribution(mechanism: Mechanism) -> Figure:
     )
     several, panels, table = len(grid.axes) > 1, [], []
     for number, axis in enumerate(grid.axes):
-        each = {name: of_column(values, grid, number) for name, values in three.items()}
+        each = {name: marginal(values, grid, number) for name, values in three.items()}
         at = edges(axis)
         points = [
             {"low": low, "high": high, **dict(zip(each, shares, strict=True))}
@@ -75,38 +76,33 @@ def _outside(mechanism: Mechanism) -> str:
 
 def _lines(points: list[dict[str, Any]], name: str, number: int) -> Any:
     """Steps from where each bin begins; the last point is where the last bin ends."""
-    alt = altair()
-    names = list(theme.COLOURS)
-    shown = alt.selection_point(name=f"shown{number}", fields=["what"], bind="legend")
-    base = alt.Chart(alt.Data(values=points))
-    x = alt.X("low:Q", title=name).scale(zero=False, nice=False).axis(grid=False, tickCount=6)
-    three = base.transform_fold(names, as_=["what", "probability"]).encode(
-        x=x,
+    alt, base = altair(), chart_of(points)
+    legend = Legend("what", {each: (colour, "circle") for each, colour in theme.COLOURS.items()}, number)
+    three = base.transform_fold(list(legend.looks), as_=["what", "probability"]).encode(
+        x=value_axis("low", name),
         y=alt.Y("probability:Q", title="probability").axis(tickCount=5, format="~g").stack(None),
-        color=alt.Color("what:N", title=None, sort=names)
-        .scale(domain=names, range=list(theme.COLOURS.values()))
-        .legend(**theme.ABOVE),
-        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
+        **legend.colour,
     )
     area = three.transform_filter(f"datum.what === '{ORIGINAL}'").mark_area(
         interpolate="step-after", fillOpacity=0.3, line={"strokeWidth": 1}
     )
     lines = three.transform_filter(f"datum.what !== '{ORIGINAL}'").mark_line(interpolate="step-after", strokeWidth=1.8)
     dashed = alt.when(alt.datum.what == LAPLACE).then(alt.value([6, 3])).otherwise(alt.value([1, 0]))
-    lines = lines.encode(strokeDash=dashed)
-    tips = [alt.Tooltip("low:Q", title="from", format=".6~g"), alt.Tooltip("high:Q", title="to", format=".6~g")]
-    tips += [alt.Tooltip(f"{each}:Q", format=".4~g") for each in names]
     bars = base.mark_rect(opacity=0).encode(
-        x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT), tooltip=tips
-    )  # nothing to see: all of a bin answers to the pointer
-    return alt.layer(area.add_params(shown), lines, bars).properties(height=theme.HEIGHT)
+        x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT),
+        tooltip=[*bin_tips(), *map(tip, legend.looks)],
+    )  # fmt: skip
+    # The bars are not seen: they make all of a bin answer to the pointer.
+    return alt.layer(area.add_params(legend.choice), lines.encode(strokeDash=dashed), bars).properties(
+        height=theme.HEIGHT
+    )
 
 
 def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
     alt = altair()
     across, up = mechanism.grid.axes
-    steps = [step_of(axis.bins) for axis in (across, up)]
-    maps = {name: coarse(values.reshape(mechanism.grid.shape), steps) for name, values in three.items()}
+    steps = [bins_per_square(axis.bins) for axis in (across, up)]
+    maps = {name: coarsen(values.reshape(mechanism.grid.shape), steps) for name, values in three.items()}
     highest = max(float(values.max()) for values in maps.values())
     xs, ys = (
         edges(axis)[np.minimum(np.arange(0, axis.bins + step, step), axis.bins)]
@@ -119,14 +115,12 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
             for (i, j), share in np.ndenumerate(values)
             if share > 0
         ]
-        tips = [alt.Tooltip(field, title=title, format=".5~g") for field, title in (
-            ("x:Q", f"{across.label} from"), ("x2:Q", f"{across.label} to"), ("y:Q", f"{up.label} from"),
-            ("y2:Q", f"{up.label} to"),
-            ("p:Q", "probability"),
-        )]  # fmt: skip
+        titles = {"x": f"{across.label} from", "x2": f"{across.label} to", "y": f"{up.label} from",
+                  "y2": f"{up.label} to", "p": "probability"}  # fmt: skip
+        tips = [tip(field, title, ".5~g") for field, title in titles.items()]
         right, top = across.width * steps[0] / 10, up.width * steps[1] / 10  # overlap, so that there are no gaps
         wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
-        chart = alt.Chart(alt.Data(values=points)).transform_calculate(**wider).mark_rect(clip=True).encode(
+        chart = chart_of(points).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
             x2="right:Q",
             y=alt.Y("y:Q", title=up.label).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
@@ -139,12 +133,12 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
     return tuple(panels)
 
 
-def step_of(bins: int) -> int:
+def bins_per_square(bins: int) -> int:
     """How many bins make one square of a map."""
     return -(-bins // MOST_SIDE)
 
 
-def coarse(values: Floats, steps: list[int]) -> Floats:
+def coarsen(values: Floats, steps: list[int]) -> Floats:
     """A map with so many bins made one, on either side; the last one may have fewer."""
     for axis, step in enumerate(steps):
         values = np.add.reduceat(values, np.arange(0, values.shape[axis], step), axis=axis)
@@ -152,14 +146,14 @@ def coarse(values: Floats, steps: list[int]) -> Floats:
 
 
 def _merged(shape: tuple[int, ...]) -> str:
-    steps = [step_of(bins) for bins in shape]
+    steps = [bins_per_square(bins) for bins in shape]
     if max(steps) == 1:
         return ""
     return f" A square of the maps is {steps[0]} x {steps[1]} bins, which could not be told apart."
 
 
 def _most_people(mechanism: Mechanism, three: dict[str, Floats]) -> list[tuple[Any, ...]]:
-    order = np.argsort(-three[ORIGINAL], kind="stable")[:MOST_ROWS]
+    order = np.argsort(-three[ORIGINAL], kind="stable")[:MOST_TABLE_ROWS]
     middles = [axis.midpoints() for axis in mechanism.grid.axes]
     places = mechanism.grid.bins_of(order)
     return [

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.again import Tell
-from equinoise.present.figures.figure import Figure, altair
+from equinoise.present.figures.encodings import Legend, altair, chart_of, log_x, log_y, tip
+from equinoise.present.figures.figure import Figure
 from equinoise.present.figures.theme import LAPLACE
-from equinoise.present.figures.ticks import log_domain, log_ticks
 from equinoise.solvers.best_response import RESTARTS
 from equinoise.statistics.metrics import kl
 
@@ -22,36 +22,36 @@ ALL_RUNS_UP_TO = 301
 GAME, RULE, OWN = "best response, played again", "the public rule, worked out again", "this mechanism"
 
 
-def epsilons(mechanism: Mechanism, tell: Tell) -> Figure:
-    """KL against the epsilon of one draw: the saved people solved again at a few epsilons, and Laplace noise."""
-    found: list[tuple[float, str, float]] = []
+def epsilons(mechanism: Mechanism, tell: Callable[[str], None]) -> Figure:
+    """KL (nats) against the epsilon of one draw: the saved people solved again at a few epsilons, and Laplace noise."""
+    distances: list[tuple[float, str, float]] = []
     left_out = []
     name = GAME if mechanism.noise else RULE
-    for epsilon in _asked(mechanism):
+    for epsilon in _epsilons(mechanism):
         tell(f"Solving again at epsilon {at_most(epsilon)}")
         distance = mechanism.kl_at(epsilon, restarts=_restarts(mechanism))
         if distance is None:
             left_out.append(epsilon)
         else:
-            found.append((epsilon, name, distance))
-        found.append((epsilon, LAPLACE, kl(mechanism.original, mechanism.laplace_output(epsilon))))
-    found.append((mechanism.epsilon, OWN, mechanism.metrics()["kl"]))
+            distances.append((epsilon, name, distance))
+        distances.append((epsilon, LAPLACE, kl(mechanism.original, mechanism.laplace_output(epsilon))))
+    distances.append((mechanism.epsilon, OWN, mechanism.metrics()["kl"]))
     missing = ""
     if left_out:
         missing = f" At epsilon {', '.join(map(at_most, left_out))} it does not protect everyone, and is left out."
-    words = f"This mechanism has {found[-1][2]:.4g} at epsilon {at_most(mechanism.epsilon)}"
+    words = f"This mechanism has {distances[-1][2]:.4g} at epsilon {at_most(mechanism.epsilon)}"
     for who in (name, LAPLACE):
-        own = [(epsilon, value) for epsilon, method, value in found if method == who]
+        own = [(epsilon, value) for epsilon, method, value in distances if method == who]
         if own:
             (low, first), (high, last) = own[0], own[-1]
             words += f"; {who}: from {first:.3g} at epsilon {at_most(low)} to {last:.3g} at {at_most(high)}"
     return Figure(
-        "epsilons", "KL against epsilon", _caption(mechanism) + missing, f"{words}.", (_chart(found, name),),
-        ("epsilon of one draw", "method", "KL from the original"), found,
+        "epsilons", "KL against epsilon", _caption(mechanism) + missing, f"{words}.", (_chart(distances, name),),
+        ("epsilon of one draw", "method", "KL from the original"), distances,
     )  # fmt: skip
 
 
-def _asked(mechanism: Mechanism) -> list[float]:
+def _epsilons(mechanism: Mechanism) -> list[float]:
     own = mechanism.epsilon
     around = {own / 3, own * 3} if not EPSILONS[0] <= own <= EPSILONS[-1] else set()
     return sorted({*EPSILONS, *around})
@@ -74,32 +74,29 @@ def _caption(mechanism: Mechanism) -> str:
     )
 
 
-def _chart(found: list[tuple[float, str, float]], name: str) -> Any:
+def _chart(distances: list[tuple[float, str, float]], name: str) -> Any:
     alt = altair()
     points = [
-        {"epsilon": epsilon, "what": what, "kl": value} for epsilon, what, value in found if 1e-15 < value < math.inf
+        {"epsilon": epsilon, "what": what, "kl": value}
+        for epsilon, what, value in distances
+        if 1e-15 < value < math.inf
     ]
-    heights = [value for _, _, value in found if 1e-15 < value < math.inf]
-    asked = sorted({epsilon for epsilon, what, _ in found if what != OWN})
-    names = [name, LAPLACE, OWN]
-    looks = [theme.COLOURS[theme.RELEASED], theme.COLOURS[LAPLACE], theme.COLOURS[theme.ORIGINAL]]
-    shown = alt.selection_point(name="shown0", fields=["what"], bind="legend")
-    base = alt.Chart(alt.Data(values=points)).encode(
-        x=alt.X("epsilon:Q", title="epsilon of one draw").scale(type="log", nice=False, domain=log_domain(asked))
-        .axis(values=asked, format=".3~g", grid=False),
-        y=alt.Y("kl:Q", title="KL from the original (nats)").scale(type="log", domain=log_domain(heights), nice=False)
-        .axis(values=log_ticks(heights), format="~g"),
-        color=alt.Color("what:N", title=None, sort=names).scale(domain=names, range=looks).legend(**theme.ABOVE),
-        opacity=alt.when(shown).then(alt.value(1)).otherwise(alt.value(0.08)),
-        tooltip=[alt.Tooltip("what:N", title="method"), "epsilon:Q", alt.Tooltip("kl:Q", title="KL", format=".4~g")],
-    )  # fmt: skip
-    others = base.transform_filter(f"datum.what !== '{OWN}'")
-    shapes = alt.Scale(domain=names, range=["circle", "square", "diamond"])
-    base, marks = (
-        layer.encode(shape=alt.Shape("what:N", title=None, sort=names, scale=shapes).legend(**theme.ABOVE))
-        for layer in (base, others)
+    ticks = sorted({epsilon for epsilon, what, _ in distances if what != OWN})
+    looks = {
+        name: (theme.COLOURS[theme.RELEASED], "circle"),
+        LAPLACE: (theme.COLOURS[LAPLACE], "square"),
+        OWN: (theme.COLOURS[theme.ORIGINAL], "diamond"),
+    }
+    legend = Legend("what", looks)
+    base = chart_of(points).encode(
+        x=log_x("epsilon", "epsilon of one draw", ticks, ".3~g", room=True),
+        y=log_y("kl", "KL from the original (nats)", [value for _, _, value in distances if value > 1e-15]),
+        **legend.colour,
+        tooltip=[alt.Tooltip("what:N", title="method"), "epsilon:Q", tip("kl", "KL")],
     )
-    own = base.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170)
-    return alt.layer(
-        own, others.mark_line(strokeWidth=1.8).add_params(shown), marks.mark_point(filled=True, size=60)
-    ).properties(height=theme.HEIGHT)
+    marks, others = base.encode(**legend.shape), f"datum.what !== '{OWN}'"
+    own = marks.transform_filter(f"datum.what === '{OWN}'").mark_point(filled=True, size=170)
+    lines = base.transform_filter(others).mark_line(strokeWidth=1.8).add_params(legend.choice)
+    return alt.layer(own, lines, marks.transform_filter(others).mark_point(filled=True, size=60)).properties(
+        height=theme.HEIGHT
+    )

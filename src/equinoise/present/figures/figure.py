@@ -1,27 +1,27 @@
-"""What a figure is: charts side by side, what they say in words, and the numbers behind them."""
+"""What a figure is: charts, what they say in words, and the numbers behind them."""
 
 from __future__ import annotations
 
+import html
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib import import_module
+from textwrap import wrap
 from typing import Any
 
 from equinoise.present.figures import theme
+from equinoise.present.figures.encodings import altair
 
-
-def altair() -> Any:
-    """Altair, loaded when it is first needed: it takes a second."""
-    return import_module("altair")
+SECRET_FIGURE = "Worked out from the raw data, and as secret as the data."
 
 
 @dataclass(frozen=True, eq=False)
 class Figure:
-    """One or several ``panels`` (Altair charts as wide as their place), a ``table`` behind them, and words.
+    """One or several ``panels`` (Altair charts as wide as their place), a table behind them, and words.
 
-    ``caption`` says how to read it, ``words`` what can be seen in it, for whoever cannot. ``public`` tells whether
-    nothing in it was worked out from the data.
+    ``caption`` says how to read it, ``words`` what can be seen in it, for whoever cannot. ``header`` and ``rows`` are
+    the table. ``public`` tells whether nothing in it was worked out from private data.
     """
 
     name: str
@@ -40,31 +40,45 @@ class Figure:
 
     @cached_property
     def chart(self) -> Any:
-        """All of it as one chart with a title, for a notebook or a file of its own."""
+        """All of it as one chart with title and caption, for a notebook or a file of its own."""
+        secret = [] if self.public else [SECRET_FIGURE]
+        return self._whole([*wrap(self.caption, 100, break_long_words=False, break_on_hyphens=False), *secret])
+
+    def _whole(self, subtitle: Sequence[str]) -> Any:
         alt = altair()
-        panels = [panel.properties(width=theme.WIDTH) for panel in self.panels]
+        panels = self._panels(theme.WIDTH)
         whole = panels[0] if len(panels) == 1 else alt.vconcat(*panels)
-        secret = [] if self.public else ["Worked out from the raw data, and as secret as the data."]
-        title = alt.TitleParams(self.title, subtitle=[*_lines(self.caption), *secret], anchor="start", offset=12)
+        title = alt.TitleParams(self.title, subtitle=list(subtitle), anchor="start", offset=12)
         return whole.properties(title=title, description=self.alt)
+
+    def _panels(self, width: float | str) -> list[Any]:
+        """The panels as wide as asked for; one that is made of several charts keeps its own width."""
+        facets = altair().FacetChart
+        return [panel if isinstance(panel, facets) else panel.properties(width=width) for panel in self.panels]
 
     def specs(self) -> list[dict[str, Any]]:
         """The panels for a page, as wide as the page lets them be; a panel's own title stays."""
-        described = (panel.properties(width="container", description=self.alt) for panel in self.panels)
+        described = (panel.properties(description=self.alt) for panel in self._panels("container"))
         return [panel.to_dict(validate=False) for panel in described]  # which takes longest; tests do it
 
-    def picture(self, suffix: str, look: dict[str, str] = theme.LIGHT) -> bytes:
-        """It alone as the content of a .png, .svg or .html file, the last two with the words in them."""
-        from equinoise.present.charts import rendered
+    def png(self) -> bytes:
+        """A picture with title and caption, 144 pixels an inch."""
+        picture = io.BytesIO()
+        self.chart.configure(**theme.config(theme.LIGHT)).save(picture, format="png", ppi=144)
+        return picture.getvalue()
 
-        return rendered(self.chart.configure(**theme.config(look)), suffix)
+    def svg(self) -> str:
+        """A picture with title and caption, and the words in it for whoever cannot see it."""
+        return self._described(self.chart)
 
+    @cached_property
+    def svg_without_caption(self) -> str:
+        """A picture for a place that has the caption beside it."""
+        return self._described(self._whole([]))
 
-def _lines(text: str, most: int = 100) -> list[str]:
-    """Cut into lines, as titles are not by themselves."""
-    lines = [""]
-    for word in text.split():
-        if len(lines[-1]) + len(word) > most:
-            lines.append("")
-        lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
+    def _described(self, chart: Any) -> str:
+        text = io.StringIO()
+        chart.configure(**theme.config(theme.LIGHT)).save(text, format="svg")
+        head, rest = text.getvalue().split(">", 1)
+        title, words = html.escape(self.title), html.escape(self.alt)
+        return f'{head} role="img"><title>{title}</title><desc>{words}</desc>{rest}'

@@ -11,9 +11,8 @@ from rich.table import Table
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
-from equinoise.formatting import at_most, listed
+from equinoise.formatting import at_most, listed, three_digits
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.ticks import plain
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET, SECRET_ROWS, certified
 
@@ -67,7 +66,7 @@ def _cells_table(audit: Audit) -> Table:
     title = f"Loss of one draw, cell by cell ({grid.name}{which})"
     table = number_table(title, "cell", "from", "to", "people", "average scale", "worst loss", *end_to_end)
     for row in cells:
-        scale = "" if row["average_scale"] is None else plain(row["average_scale"])
+        scale = "" if row["average_scale"] is None else three_digits(row["average_scale"])
         measured = [f"{row['end_to_end']:.4g}"] if end_to_end else []
         table.add_row(*_place(row), scale, f"{row['worst_loss']:.4g}", *measured)
     return table

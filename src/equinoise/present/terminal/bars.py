@@ -16,7 +16,7 @@ from rich.text import Text
 
 from equinoise.data.grid import Axis, Floats
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.shares import of_column
+from equinoise.present.figures.per_bin import marginal
 
 MOST_LINES = 18
 MOST_COLUMNS = 3
@@ -78,7 +78,7 @@ def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
     grid, text = mechanism.grid, Text()
     axes = grid.axes[:MOST_COLUMNS]
     for number, axis in enumerate(axes):
-        original, released = (of_column(values, grid, number) for values in (mechanism.original, mechanism.output))
+        original, released = (marginal(values, grid, number) for values in (mechanism.original, mechanism.output))
         lines = lines_of(axis, original, released, MOST_LINES // len(axes) - (len(axes) > 1))
         most = max(max(line.original, line.released) for line in lines)
         text.append(f"{_fitting(axis.name)}  {'original':<{BAR + SHARE}}  released\n", style="bold")

@@ -8,10 +8,9 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from equinoise.formatting import at_most, format_number, visible
+from equinoise.formatting import at_most, format_number, three_digits, visible
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.cost import how_composed
-from equinoise.present.figures.ticks import plain
+from equinoise.present.figures.cost import composition_sentence
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
 from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified, solved
@@ -88,7 +87,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(table)
     console.print(
         f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
-        f"{how_composed(mechanism)}"
+        f"{composition_sentence(mechanism)}"
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
@@ -132,7 +131,7 @@ def _scales_table(mechanism: Mechanism) -> Table:
 def _profile_table(mechanism: Mechanism) -> Table:
     """People per cell and scale."""
     axis, members = mechanism.grid.axis, mechanism.members
-    scales = [plain(scale * axis.range) for (scale,) in mechanism.scales]
+    scales = [three_digits(scale * axis.range) for (scale,) in mechanism.scales]
     title = f"People per cell and {mechanism.noise} scale (data units)"
     table = number_table(title, "cell", "released value", *scales)
     middles = axis.midpoints()

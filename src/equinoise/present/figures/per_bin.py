@@ -1,4 +1,4 @@
-"""What figures need of a mechanism: distributions column by column, and people's noise and losses bin by bin."""
+"""Of one column of a mechanism, bin by bin: shares of people, where people are, their noise, means and maxima."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from equinoise.data.grid import Axis, Floats, Grid, Ints
 from equinoise.mechanisms.base import Mechanism
 from equinoise.statistics import baselines
 
-AT_ONCE = 2**22
+WEIGHTS_AT_ONCE = 2**22
 """Weights looked at together."""
 
 
-def of_column(values: Floats, grid: Grid, number: int) -> Floats:
-    """A distribution over the cells, seen on one column alone."""
+def marginal(values: Floats, grid: Grid, number: int) -> Floats:
+    """The distribution over one column's bins, of a distribution over the cells."""
     others = tuple(axis for axis in range(len(grid.axes)) if axis != number)
     return np.asarray(values.reshape(grid.shape).sum(axis=others))
 
 
 def edges(axis: Axis) -> Floats:
-    """Where the bins begin, and where the last one ends."""
+    """Where the bins begin, and where the last one ends, in data units (one more than there are bins)."""
     return axis.padded_low + np.arange(axis.bins + 1, dtype=np.float64) * axis.width
 
 
@@ -37,34 +37,34 @@ def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
     return bins[first], groups[first], first
 
 
-def noise_of_places(mechanism: Mechanism, number: int) -> Floats:
-    """How far from their own bin people come out on one column, for each of :func:`places`: root of the mean square,
-    in data units."""
+def noise_at_places(mechanism: Mechanism, number: int) -> Floats:
+    """Noise of people on one column, for each of :func:`places`: root mean square distance from their own bin, in data
+    units."""
     bins, _, first = _places(mechanism, number)
     return _distances(mechanism.factors[number][first], bins) * mechanism.grid.axes[number].width
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
-    """How far people of these bins would come out with the Laplace mechanism's noise: root of the mean square, in data
-    units."""
+    """The Laplace mechanism's noise for people of these bins: root mean square distance, in data units."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
-    rows = baselines.laplace_kernel(axis, mechanism.epsilon / columns)[bins]
-    return _distances(rows, bins) * axis.width
+    weights = baselines.laplace_kernel(axis, mechanism.epsilon / columns)[bins]
+    return _distances(weights, bins) * axis.width
 
 
-def _distances(rows: Ints | Floats, own: Ints) -> Floats:
-    places, found = np.arange(rows.shape[1]), np.empty(len(own))
-    step = max(1, AT_ONCE // rows.shape[1])
+def _distances(weights: Ints | Floats, own: Ints) -> Floats:
+    """Root mean square distance from their own bin, in bins, for each row of weights."""
+    bins, distances = np.arange(weights.shape[1]), np.empty(len(own))
+    step = max(1, WEIGHTS_AT_ONCE // weights.shape[1])
     for begin in range(0, len(own), step):
         part = slice(begin, begin + step)
-        mass = rows[part].astype(np.float64)
-        far = (places - own[part, None]).astype(np.float64) ** 2
-        found[part] = np.sqrt((mass * far).sum(axis=1) / mass.sum(axis=1))
-    return found
+        mass = weights[part].astype(np.float64)
+        squares = (bins - own[part, None]).astype(np.float64) ** 2
+        distances[part] = np.sqrt((mass * squares).sum(axis=1) / mass.sum(axis=1))
+    return distances
 
 
-def per_bin(bins: Ints, people: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """The bins that anyone is in; and in each how many people, the mean of their values and the largest."""
+def people_mean_and_maximum(bins: Ints, people: Ints, values: Floats) -> tuple[Ints, Ints, Floats, Floats]:
+    """The bins that anyone is in; and for each the number of people, the mean of their values and the largest."""
     occupied, where = np.unique(bins, return_inverse=True)
     many = np.bincount(where, weights=people).astype(np.int64)
     with np.errstate(invalid="ignore"):

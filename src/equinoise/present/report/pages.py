@@ -1,0 +1,164 @@
+"""What the pages say about a mechanism: all of it, and what anyone may see."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+
+from equinoise.analysis.replay import why_not_measured
+from equinoise.errors import BadInput
+from equinoise.formatting import at_most, visible
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.facts import facts
+from equinoise.present.figures import FIGURES, make_figure
+from equinoise.present.figures.cost import promised_cost
+from equinoise.present.figures.losses import hardest_groups
+from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
+from equinoise.present.report.settings import command, command_gaps, settings_rows
+from equinoise.present.wording import METRIC_NAMES, certified, solved
+from equinoise.versions import versions
+
+SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
+"""Names of sections in the list of them, where those of the figures do not do."""
+
+WHY = (
+    "Nothing on this page was worked out from the data: it would be the same, letter by letter, for any other data "
+    "that a mechanism with these settings was made from. That such a mechanism could be made at all does depend on the "
+    "data, as any release from it does."
+)
+
+
+def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None]) -> Page:
+    """Everything, for whoever may see the data."""
+    path = mechanism.ledger.path
+    sections = [_promise(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
+    sections += [_metrics(mechanism), _settings(mechanism, public=False)]
+    source = "" if path is None else f" from {visible(path.name)}"
+    made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
+    return Page(f"Private draws of {mechanism.grid.name}", sections, made)
+
+
+def public_page(mechanism: Mechanism, now: datetime) -> Page:
+    """What is promised and what was asked for: nothing that was worked out from the data."""
+    verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
+    promise = [Paragraph(str(mechanism.promise.public()), "promise"), Paragraph(verdict, "verdict")]
+    sections = [
+        Section("promise", "What is promised", promise, "promise"),
+        Section("left-out", "What was left out", [Paragraph(WHY), Bullets(omissions(mechanism))], "left out"),
+    ]
+    if mechanism.draws > 1:
+        figure = promised_cost(mechanism)
+        sections.append(Section("cost", figure.title, [Paragraph(figure.caption), figure], SHORT["cost"]))
+    sections.append(_settings(mechanism, public=True))
+    made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d}."
+    return Page(f"Private draws of {mechanism.grid.name}", sections, made, public=True)
+
+
+def omissions(mechanism: Mechanism) -> list[str]:
+    """What is left out, in words; which of them depends on settings that are public alone."""
+    game = bool(mechanism.noise)
+    settings = mechanism.settings
+    words = [
+        "the number of people, and in how many cells they are",
+        "the original and the released distribution, and the Laplace mechanism's of the same data",
+        "the noise of the people in each cell, and which scales are in use"
+        if game
+        else "what the rule changes in each cell",
+        "everyone's losses, and who is hardest to protect",
+        "what draws cost single people: only what is promised is shown",
+        "all distances from the original, KL against epsilon among them",
+    ]
+    if game:
+        words.append("how the solver went and ended, round by round, and how long it took")
+    if game and mechanism.budget is not None:
+        words.append("the loss that one draw alone may have, which was worked out from the data")
+    if settings.get("scales") == "adaptive":
+        words.append("the scales that were words, which were worked out from the data")
+    if not settings.get("public_bounds"):
+        words.append("the bounds and the grid, which were read off the data")
+    if mechanism.base is not None:
+        words.append("the base distribution that was given")
+    if settings.get("unit") is not None:
+        words.append("how many rows there are, and how many anyone has")
+    return [*words, "the file's name, its digest, and what has been released from it so far"]
+
+
+def _certified_publicly(mechanism: Mechanism) -> str:
+    """How and of what: no more than was checked."""
+    if mechanism.differentially_private:
+        return "in whole numbers, for every dataset within the bounds"
+    return f"in {mechanism.certificate().how}, for everyone in the data"
+
+
+def _promise(mechanism: Mechanism, now: datetime) -> Section:
+    verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
+    blocks: list[Block] = [
+        Paragraph(str(mechanism.promise), "promise"), Paragraph(verdict, "verdict"), Paragraph(certified(mechanism)),
+    ]  # fmt: skip
+    if not mechanism.differentially_private:
+        blocks.append(Paragraph(_end_to_end(mechanism)))
+    return Section("promise", "What is promised", [*blocks, Facts(facts(mechanism))], "promise")
+
+
+def _end_to_end(mechanism: Mechanism) -> str:
+    """What fixed noise leaves out, and how to measure it where that is possible."""
+    ask = "'equinoise audit FILE --data DATA --end-to-end'"
+    larger = "With the noise worked out again without each person, losses can be larger"
+    reason = why_not_measured(mechanism)
+    return f"{larger}: measure them with {ask}." if reason is None else f"{larger}. {reason}"
+
+
+def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Section:
+    """A section for each figure; where a mechanism has none, the reason."""
+    short = SHORT.get(name, name)
+    try:
+        figure = make_figure(name, mechanism, tell)
+    except BadInput as error:
+        titles = {"convergence": "Convergence of the solver", "cost": "What draws cost together"}
+        return Section(name, titles.get(name, name.capitalize()), [Paragraph(str(error))], short)
+    blocks: list[Block] = [Paragraph(figure.caption), figure]
+    if name == "convergence":
+        blocks.insert(0, Paragraph(f"When it was made, {solved(mechanism)}"))
+    if name == "losses":
+        blocks.append(Table(*hardest_groups(mechanism), "The people hardest to protect"))
+    return Section(name, figure.title, blocks, short)
+
+
+def _metrics(mechanism: Mechanism) -> Section:
+    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    rows = [
+        (name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
+        for key, name in METRIC_NAMES.items()
+        if ours.get(key) is not None and theirs.get(key) is not None
+    ]
+    for column, own in ours.get("columns", {}).items():
+        rows += [
+            (f"{visible(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
+            for key, value in own.items()
+        ]
+    text = (
+        f"Both at epsilon {at_most(mechanism.epsilon)}; their promises differ. Distances in nats, probabilities "
+        "or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
+    )
+    table = Table(("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
+    return Section("metrics", "How close it is", [Paragraph(text), table], "metrics")
+
+
+def _settings(mechanism: Mechanism, *, public: bool) -> Section:
+    """What was asked for, not what came of it: alike on both pages."""
+    texts = [
+        "With the same data, versions and machine, this command makes the same mechanism again (unless a time limit "
+        "ended the solver's work)."
+    ]
+    if mechanism.noise:
+        texts.append("Noise needs room, the padding around the bounds: some draws may fall outside the bounds.")
+    rows = {
+        "What was asked for": (("setting", "value"), settings_rows(mechanism, public=public)),
+        "Versions, when this page was made": (("package", "version"), list(versions().items())),
+    }
+    blocks: list[Block] = [
+        *map(Paragraph, [*texts, *command_gaps(mechanism)]),
+        Paragraph(command(mechanism), "code"),
+        *(Table(*table, title, named=True, kind="words") for title, table in rows.items()),
+    ]
+    return Section("settings", "Settings and versions", blocks, "settings")
