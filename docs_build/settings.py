@@ -6,7 +6,7 @@ python -m docs_build.settings > docs/settings.md
 from __future__ import annotations
 
 from equinoise.formatting import format_number, one_of
-from equinoise.settings import SETTINGS, Setting, option_of
+from equinoise.settings import SETTINGS, Setting, in_words, option_of, solvers_with
 
 HEAD = """# Every setting
 
@@ -33,9 +33,9 @@ def page() -> str:
 def _row(name: str, setting: Setting) -> str:
     option = f"`{option_of(name)}`" if setting.commands else "told by files alone"
     commands = ", ".join(f"`{command}`" for command in setting.commands)
-    rules = [must_be for _, must_be in (*setting.checks, *setting.needs)]
-    if setting.solvers:
-        rules.append(f"left out unless the solver is {one_of(setting.solvers)}")
+    rules = [in_words(must_be) for _, must_be in (*setting.checks, *setting.needs)]
+    if setting.of_solver:
+        rules.append(f"left out unless the solver is {one_of(solvers_with(name))}")
     return f"| `{name}` | {option} | {setting.help} | {_default(setting)} | {'; '.join(rules)} | {commands} |"
 
 

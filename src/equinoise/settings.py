@@ -16,7 +16,7 @@ from typing import Any
 
 from equinoise.choices import ENGINES, NOISES, SOLVERS, UTILITIES, load
 from equinoise.errors import check, is_number, is_whole
-from equinoise.formatting import format_number, one_of, quoted
+from equinoise.formatting import one_of
 
 LEAST_EPSILON = 1e-9
 """Below this the margin of the game's floating point would be larger than what is asked."""
@@ -29,7 +29,6 @@ MOST_ORDER = 10_000.0
 MOST_FLOAT = sys.float_info.max
 MOST_BINS = 10_000
 MOST_DRAWS = 10**9
-MOST_MOMENTS = 10
 SCALE_SETS = ("wide", "adaptive", "paper")
 CLOSENESS = tuple("moments:N" if name == "moments" else name for name in UTILITIES)
 
@@ -40,8 +39,9 @@ COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
 """Commands that make a mechanism, play the game, have a grid of their own, count columns, or open data at all."""
 
-Rule = tuple[Callable[[Any], bool], str]
-"""Whether a value is possible (or, where settings are looked at together, all of them by name), and what it must be."""
+Rule = tuple[Callable[[Any], bool], str | Callable[[], str]]
+"""Whether a value is possible (or, where settings are looked at together, all of them by name), and what it must be;
+worked out when it is needed where that depends on what can be chosen."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ class Setting:
     ``kind`` is the type of one value on the command line (a tuple: a column's name and two numbers; a list: numbers, or
     a name), ``usual`` what is taken where there is no ``default``, ``words`` what a report calls it, ``offers`` names
     that a shell completes.
-    ``checks`` look at the value alone, ``needs`` at all settings; ``solvers`` are those that take it, if not all do.
+    ``checks`` look at the value alone, ``needs`` at all settings; ``of_solver``: only solvers that declare it take it.
     """
 
     help: str
@@ -62,7 +62,7 @@ class Setting:
     words: str = ""
     checks: tuple[Rule, ...] = ()
     needs: tuple[Rule, ...] = ()
-    solvers: tuple[str, ...] = ()
+    of_solver: bool = False
     offers: tuple[str, ...] = ()
     metavar: str | None = None
     multiple: bool = False
@@ -83,17 +83,30 @@ def _with_order(fits: Callable[[Any], bool], must_be: str) -> tuple[Rule, ...]:
 
 
 def _named(names: Collection[str]) -> tuple[Rule, ...]:
-    return ((lambda value: isinstance(value, str) and value in names, one_of(names)),)
+    return ((lambda value: isinstance(value, str) and value in names, lambda: one_of(names)),)
 
 
 def _words(names: Collection[str]) -> str:
     return one_of(names).replace("'", "")
 
 
+def _numbers(utility: str) -> range | None:
+    """The numbers of which one belongs to a utility's name; None if none does."""
+    return getattr(load(UTILITIES, utility), "NUMBERS", None)
+
+
 def _is_utility(value: Any) -> bool:
     name = str(value).partition(":")[0]
-    numbers = getattr(load(UTILITIES, name), "NUMBERS", None) if name in UTILITIES else ()
+    numbers = _numbers(name) if name in UTILITIES else range(0)
     return value == name if numbers is None else value in {f"{name}:{number}" for number in numbers}
+
+
+def _utility_names() -> str:
+    numbers = {name: _numbers(name) for name in UTILITIES}
+    *most, last = (
+        repr(name) if of is None else f"'{name}:N' with N from {of[0]} to {of[-1]}" for name, of in numbers.items()
+    )
+    return f"{', '.join(most)} or {last}"
 
 
 def _are_names(value: Any) -> bool:
@@ -168,7 +181,7 @@ SETTINGS = {
     ),
     "utility": Setting(
         default="kl", commands=PLAYING, words="closeness is measured by",
-        checks=((_is_utility, f"{one_of(CLOSENESS)} with N from 1 to {MOST_MOMENTS}"),),
+        checks=((_is_utility, _utility_names),),
         offers=tuple(name.removesuffix("N") for name in CLOSENESS),
         help=f"What closeness to the original means to the game: {_words(CLOSENESS)}.",
     ),
@@ -177,17 +190,17 @@ SETTINGS = {
         help="best-response; optimal, the best profile with a proven gap; or genetic, the paper's other algorithm.",
     ),
     "time_limit": Setting(
-        kind=float, usual="60", commands=PLAYING, words="time limit of the solver (s)", solvers=("optimal",),
+        kind=float, usual="60", commands=PLAYING, words="time limit of the solver (s)", of_solver=True,
         checks=_number(lambda seconds: 0 < seconds < math.inf, "a positive number of seconds"),
         help="Seconds for the optimal solver.",
     ),
     "generations": Setting(
-        kind=int, usual="270", commands=("optimize",), words="generations of the solver", solvers=("genetic",),
+        kind=int, usual="270", commands=("optimize",), words="generations of the solver", of_solver=True,
         checks=_whole(1, 10**6), help="Generations of the genetic solver at most.",
     ),
     "restarts": Setting(
         kind=int, usual="8", commands=PLAYING, words="restarts of best response", checks=_whole(1, 10**6),
-        solvers=("best-response", "optimal"), help="Restarts of best response; the best end is kept.",
+        of_solver=True, help="Restarts of best response; the best end is kept.",
     ),
     "seed": Setting(
         kind=int, default=0, commands=PLAYING, words="seed of the solver", checks=_whole(0, 2**64, "2^64"),
@@ -254,7 +267,18 @@ def option_of(name: str) -> str:
 def check_setting(name: str, value: Any) -> None:
     """Refuse a value that a setting cannot have, whatever the others are."""
     for accepts, must_be in SETTINGS[name].checks:
-        check(accepts(value), name, must_be, value)
+        if not accepts(value):
+            check(False, name, in_words(must_be), value)
+
+
+def in_words(must_be: str | Callable[[], str]) -> str:
+    """What a value must be."""
+    return must_be if isinstance(must_be, str) else must_be()
+
+
+def solvers_with(name: str) -> list[str]:
+    """The solvers that take a setting."""
+    return [solver for solver in SOLVERS if name in load(SOLVERS, solver).SETTINGS]
 
 
 def check_settings(values: Mapping[str, Any]) -> None:
@@ -264,34 +288,10 @@ def check_settings(values: Mapping[str, Any]) -> None:
         if value is not None or SETTINGS[name].required or SETTINGS[name].default is not None:
             check_setting(name, value)
     for name, value in values.items():
-        solvers = SETTINGS[name].solvers
-        if solvers and value is not None:
-            only = f"unless the solver is {solvers[0]!r}" if len(solvers) == 1 else f"with the {given['solver']} solver"
-            check(given["solver"] in solvers, name, f"left out {only}", value)
+        solver = given["solver"]
+        if SETTINGS[name].of_solver and value is not None and name not in load(SOLVERS, solver).SETTINGS:
+            takes = solvers_with(name)
+            only = f"unless the solver is {takes[0]!r}" if len(takes) == 1 else f"with the {solver} solver"
+            check(False, name, f"left out {only}", value)
         for fits, must_be in SETTINGS[name].needs:
-            check(fits(given), name, must_be, value)
-
-
-def command_line(
-    verb: str, source: str, columns: Mapping[str, tuple[float, float] | None], values: Mapping[str, Any], out: str
-) -> str:
-    """The command that makes a mechanism of columns (with their bounds, if public) by settings, as a shell reads it.
-
-    Settings at their defaults are left out, and so are those that only Python can give.
-    """
-    words = ["equinoise", verb, source]
-    words += [word for name in columns for word in ("--column", name)]
-    for name, bounds in columns.items():
-        words += [] if bounds is None else ["--bounds", name, *map(format_number, bounds)]
-    for name, setting in SETTINGS.items():
-        value = values.get(name)
-        if name != "column" and verb in setting.commands and not isinstance(value, Mapping):
-            words += [] if value is None or value == setting.default else _option_words(name, value)
-    return quoted([*words, "--out", out])
-
-
-def _option_words(name: str, value: Any) -> list[str]:
-    if value is True:
-        return [option_of(name)]
-    parts = value if isinstance(value, list) else [value]
-    return [option_of(name), ",".join(format_number(part) if isinstance(part, float) else str(part) for part in parts)]
+            check(fits(given), name, in_words(must_be), value)

@@ -159,7 +159,7 @@ def test_without_opendp_its_row_is_left_out_once(monkeypatch):
 def test_the_genetic_solver_takes_part_when_asked(monkeypatch):
     from equinoise.solvers import genetic
 
-    monkeypatch.setattr(genetic, "PATIENCE", 2)
+    monkeypatch.setattr(genetic, "PATIENT_GENERATIONS", 2)
     found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1], genetic=True, **FAST)
     assert found.methods == list(PROMISES)
     assert by(found, "genetic", 1).solver["name"] == "genetic"

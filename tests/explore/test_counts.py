@@ -316,7 +316,7 @@ def test_what_is_shown_of_several_columns(columns, charts):
 def test_a_cost_that_takes_too_much_memory_is_a_sentence_and_no_end_of_the_page(monkeypatch):
     _, counted = three_columns(column=["pay", "tall"])
     mechanism = make(counted, PageRequest(2.0, bins=9))
-    monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_LAID_OUT", 10)
+    monkeypatch.setattr("equinoise.mechanisms.per_instance.MOST_COST_WEIGHTS", 10)
     *_, quick = view.quick_figures(mechanism)
     for figure in (quick, view.cost(mechanism)):
         assert figure["specs"] == figure["rows"] == []

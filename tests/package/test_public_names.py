@@ -20,7 +20,14 @@ def test_all_is_the_public_interface():
     code = "import equinoise; print([name for name in dir(equinoise) if not name.startswith('_')])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert ast.literal_eval(shown) == sorted(equinoise.__all__)
+    assert set(equinoise.__all__) == {
+        "Audit", "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
+        "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance", "PrivateTable", "Promise",
+        "PromiseNotMet", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response", "certify",
+        "compare", "optimize", "synthesize", "write_losses",
+    }  # fmt: skip
     for name in equinoise.__all__:
+        assert getattr(equinoise, name).__name__ == name
         assert getattr(equinoise, name).__module__.startswith("equinoise.")
         assert getattr(equinoise, name).__doc__
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):

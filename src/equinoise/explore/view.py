@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from equinoise.command_line import command_line
 from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
@@ -17,7 +18,6 @@ from equinoise.present.figures.cost import default_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
-from equinoise.settings import command_line
 
 
 def result(mechanism: Mechanism, counts: ColumnCounts, request: PageRequest) -> dict[str, Any]:

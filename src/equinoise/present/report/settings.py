@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from equinoise.command_line import command_line
 from equinoise.formatting import format_number, visible
 from equinoise.mechanisms.base import Mechanism
-from equinoise.settings import SETTINGS, command_line
+from equinoise.settings import SETTINGS
 
 
 def settings_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
