@@ -5,7 +5,7 @@ python -m docs_build.settings > docs/settings.md
 
 from __future__ import annotations
 
-from equinoise.formatting import format_number, one_of
+from equinoise.formatting import format_number, join_or
 from equinoise.settings import SETTINGS, Setting, in_words, option_of, solvers_with
 
 HEAD = """# Every setting
@@ -35,7 +35,7 @@ def _row(name: str, setting: Setting) -> str:
     commands = ", ".join(f"`{command}`" for command in setting.commands)
     rules = [in_words(must_be) for _, must_be in (*setting.checks, *setting.needs)]
     if setting.of_solver:
-        rules.append(f"left out unless the solver is {one_of(solvers_with(name))}")
+        rules.append(f"left out unless the solver is {join_or(solvers_with(name))}")
     return f"| `{name}` | {option} | {setting.help} | {_default(setting)} | {'; '.join(rules)} | {commands} |"
 
 

@@ -13,11 +13,11 @@ def main() -> None:
     except KeyboardInterrupt:
         stop()
     except SystemExit:
-        deaf()  # all is said; Python still takes a moment to end
+        ignore_interrupts()  # all is said; Python still takes a moment to end
         raise
 
 
-def deaf() -> None:
+def ignore_interrupts() -> None:
     """From here on, Ctrl-C changes nothing."""
     import signal
 
@@ -28,7 +28,7 @@ def stop() -> None:
     """The end that Ctrl-C leads to."""
     import sys
 
-    deaf()
+    ignore_interrupts()
     said = "Stopped. Nothing more was written."
     print(f"Error: {said}", file=sys.stderr)
     if "--json" in sys.argv[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from equinoise.formatting import format_number, quoted
+from equinoise.formatting import format_number, shell_quote
 from equinoise.settings import SETTINGS, option_of
 
 
@@ -24,7 +24,7 @@ def command_line(
         value = values.get(name)
         if name != "column" and verb in setting.commands and not isinstance(value, Mapping):
             words += [] if value is None or value == setting.default else _option_words(name, value)
-    return quoted([*words, "--out", out])
+    return shell_quote([*words, "--out", out])
 
 
 def _option_words(name: str, value: Any) -> list[str]:

@@ -19,7 +19,7 @@ from fractions import Fraction
 from numbers import Integral, Real
 from typing import Any, TypeGuard
 
-from equinoise.formatting import format_number, shortened, visible
+from equinoise.formatting import format_number, printable, shorten
 
 
 class EquinoiseError(Exception):
@@ -64,30 +64,30 @@ NOT_WRITTEN = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF}
 MEMORY = "There is not enough memory. Use fewer bins or scales, or draw fewer rows at a time."
 
 
-def by_system(error: OSError | ImportError) -> str:
+def system_sentence(error: OSError | ImportError) -> str:
     """What the system, or what loads libraries, would not do, in a sentence."""
     if isinstance(error, ImportError) or error.errno is None:
         return (
-            f"A library could not be loaded ({visible(str(error)).rstrip('.')[:300]}). Too little memory may be the "
+            f"A library could not be loaded ({printable(str(error)).rstrip('.')[:300]}). Too little memory may be the "
             "cause (ulimit -v), or a damaged installation."
         )
     why = error.strerror or str(error)
     if error.filename is not None:
-        return f"The file {shortened(str(error.filename))!r} cannot be used: {why}."
+        return f"The file {shorten(str(error.filename))!r} cannot be used: {why}."
     if error.errno == errno.ENOMEM:
         return MEMORY
     return f"The output could not be written: {why}." if error.errno in NOT_WRITTEN else f"The system says: {why}."
 
 
-def panicked(error: BaseException) -> bool:
+def is_rust_panic(error: BaseException) -> bool:
     """Whether a library written in Rust gave up. What it raises then is no Exception, and has no name to import."""
     return type(error).__name__ == "PanicException"
 
 
-def by_panic(error: BaseException) -> str:
+def panic_sentence(error: BaseException) -> str:
     """A sentence about a library that gave up: most often there was no more memory, or no more threads."""
     return (
-        f"A library gave up ({visible(str(error)).rstrip('.')[:200]}). Most often there is too little memory, or too "
+        f"A library gave up ({printable(str(error)).rstrip('.')[:200]}). Most often there is too little memory, or too "
         "few threads are allowed (ulimit -v, ulimit -u)."
     )
 

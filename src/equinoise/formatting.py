@@ -25,12 +25,12 @@ def three_digits(value: float) -> str:
     return f"{value:,.0f}" if 1000 <= value < 1e12 else f"{value:.3g}"
 
 
-def visible(text: str) -> str:
+def printable(text: str) -> str:
     """A name from outside on one line, with every letter to be seen: none breaks a line, or turns what follows."""
     return "".join(letter if letter.isprintable() else f"<U+{ord(letter):04X}>" for letter in text)
 
 
-def quoted(words: Iterable[str]) -> str:
+def shell_quote(words: Iterable[str]) -> str:
     """Words as a shell reads them; a letter that cannot be seen is spelled out ($'...', as bash and zsh have it)."""
     return " ".join(shlex.quote(word) if word.isprintable() else _spelled(word) for word in words)
 
@@ -46,17 +46,17 @@ def _code(number: int) -> str:
     return f"\\x{number:02x}" if number < 0x80 else f"\\U{number:08x}"
 
 
-def shortened(text: str, most: int = 60) -> str:
+def shorten(text: str, most: int = 60) -> str:
     """A long text cut in the middle."""
     return text if len(text) <= most else f"{text[: most // 2]}...{text[-(most // 2) :]}"
 
 
-def one_of(names: Iterable[str]) -> str:
+def join_or(names: Iterable[str]) -> str:
     """Names as a choice: 'a', 'b' or 'c'."""
     return _joined(map(repr, names), "or")
 
 
-def listed(words: Iterable[str]) -> str:
+def join_and(words: Iterable[str]) -> str:
     """Words as a list: a, b and c."""
     return _joined(words, "and")
 

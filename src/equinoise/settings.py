@@ -16,7 +16,7 @@ from typing import Any
 
 from equinoise.choices import ENGINES, NOISES, SOLVERS, UTILITIES, load
 from equinoise.errors import check, is_number, is_whole
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 
 LEAST_EPSILON = 1e-9
 """Below this the margin of the game's floating point would be larger than what is asked."""
@@ -83,11 +83,11 @@ def _with_order(fits: Callable[[Any], bool], must_be: str) -> tuple[Rule, ...]:
 
 
 def _named(names: Collection[str]) -> tuple[Rule, ...]:
-    return ((lambda value: isinstance(value, str) and value in names, lambda: one_of(names)),)
+    return ((lambda value: isinstance(value, str) and value in names, lambda: join_or(names)),)
 
 
 def _words(names: Collection[str]) -> str:
-    return one_of(names).replace("'", "")
+    return join_or(names).replace("'", "")
 
 
 def _numbers(utility: str) -> range | None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import equinoise
 from equinoise import BadInput, Mechanism, PromiseNotMet
-from equinoise.analysis.end_to_end import Output, end_to_end, measure, output_of, pure_loss
+from equinoise.analysis.end_to_end import Output, end_to_end, exact_output, measure, pure_loss
 from equinoise.game.condition import Condition
 from equinoise.privacy.loss import quantiles
 from equinoise.solvers.procedure import Procedure
@@ -262,8 +262,8 @@ def test_progress_is_told(mechanism):
 def test_outputs_are_exact_beyond_64_bits(mechanism):
     solution = Procedure(1.0, restarts=1).solve(mechanism.players)
     many = replace(solution.game, players=replace(mechanism.players, people=mechanism.players.people * 2**40))
-    found = output_of(replace(solution, game=many, profile=solution.profile * 2**40))
-    once = output_of(solution)
+    found = exact_output(replace(solution, game=many, profile=solution.profile * 2**40))
+    once = exact_output(solution)
     assert found.sums == tuple(s * 2**40 for s in once.sums)
     assert sum(once.sums) == once.total
 

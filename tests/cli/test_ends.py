@@ -13,7 +13,7 @@ import pytest
 
 from equinoise.cli import main as cli
 from equinoise.cli import process as cli_process
-from equinoise.errors import by_system
+from equinoise.errors import system_sentence
 from tests.cli.test_commands import OPTIMIZE, PEOPLE, make
 from tests.present.test_terminal import on_a_terminal
 
@@ -84,7 +84,7 @@ def test_what_the_system_would_not_do_is_called_by_its_name(run, monkeypatch, er
     assert said in err
     assert len(err) < 250
     assert said in out or error.errno == 28
-    assert err == f"Error: {by_system(error)}\n"
+    assert err == f"Error: {system_sentence(error)}\n"
 
 
 def test_a_path_that_is_too_long_is_named(run, folder):

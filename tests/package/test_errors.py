@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equinoise.errors import BadInput, check, is_whole
-from equinoise.formatting import at_most, format_number, quoted, visible
+from equinoise.formatting import at_most, format_number, printable, shell_quote
 
 
 @given(st.floats(1e-12, 1e12))
@@ -44,14 +44,14 @@ def test_a_refusal_names_the_parameter_and_does_not_echo_without_end():
 
 @given(st.lists(st.text(max_size=8)))
 def test_every_letter_can_be_seen(words):
-    assert quoted(words).isprintable()
-    assert all(visible(word).isprintable() for word in words)
-    assert visible("\n\u202e\x1b\ud800é") == "<U+000A><U+202E><U+001B><U+D800>é"
+    assert shell_quote(words).isprintable()
+    assert all(printable(word).isprintable() for word in words)
+    assert printable("\n\u202e\x1b\ud800é") == "<U+000A><U+202E><U+001B><U+D800>é"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash reads the line")
 def test_bash_reads_quoted_words_as_they_were():
     words = ["plain", "a b", "it's", "", "two\nlines", "\x1b[31m'\\n\u202e1", "\u20281", "$HOME\t`id`", "é\xa0"]
-    line = f"printf '%s\\0' {quoted(words)}"
+    line = f"printf '%s\\0' {shell_quote(words)}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, check=True, env={"LC_ALL": "C.UTF-8"})
     assert done.stdout.decode().split("\0")[:-1] == words

@@ -13,9 +13,9 @@ from equinoise.errors import BadInput
 from equinoise.game.equilibrium import is_equilibrium
 from equinoise.solvers.best_response import best_response
 from equinoise.solvers.optimal import optimal
+from equinoise.solvers.optimal.linear_program import Program
 from equinoise.solvers.optimal.nodes import Node
 from equinoise.solvers.optimal.objective import Objective
-from equinoise.solvers.optimal.program import Program
 from equinoise.solvers.optimal.swaps import improve_by_swaps
 from tests.helpers.games import bag_game, height_game, joint_game, small_game
 

@@ -48,7 +48,7 @@ def test_a_bar_in_a_notebook_moves_and_goes_away(monkeypatch):
 
 
 def test_the_bar_goes_away_when_work_fails(monkeypatch):
-    with watching.showing(None) as nothing:
+    with watching.progress_display(None) as nothing:
         assert nothing is None
     monkeypatch.setattr(watching, "in_notebook", lambda: True)
     last = []
@@ -60,7 +60,7 @@ def test_the_bar_goes_away_when_work_fails(monkeypatch):
     monkeypatch.setattr("IPython.display.display", lambda html, display_id: Handle())
 
     def fail():
-        with watching.showing(True) as seen:
+        with watching.progress_display(True) as seen:
             seen(Round(0, 1, 0, np.zeros((1, 1), dtype=np.int64), "<b>"))
             raise equinoise.BadInput("no")
 

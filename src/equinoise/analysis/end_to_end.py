@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.analysis.replay import gives, procedure_of
+from equinoise.analysis.replay import gives_same_profile, procedure_of
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, PromiseNotMet
@@ -136,15 +136,15 @@ def end_to_end(mechanism: Mechanism, progress: Progress | None = None) -> EndToE
         return _of_private_table(mechanism)
     procedure, players = procedure_of(mechanism), mechanism.players
     tell(progress, "Solving again with everyone")
-    solution = solved(procedure, players)
-    if solution is None or not gives(solution, mechanism):
+    solution = solve_certified(procedure, players)
+    if solution is None or not gives_same_profile(solution, mechanism):
         raise PromiseNotMet(
             "Solving again does not give the saved profile, so nothing can be measured end to end. It was made on "
             "another machine or with other versions of the libraries, or a time limit cut the optimal solver's last "
             "step short."
         )
     condition = Condition(mechanism.epsilon, players.sizes, players.total_rows, mechanism.delta, mechanism.order)
-    return measure(outcome_of(procedure), players, condition, full=output_of(solution), progress=progress)
+    return measure(procedure_outcome(procedure), players, condition, full=exact_output(solution), progress=progress)
 
 
 def _of_private_table(mechanism: PrivateTable) -> EndToEnd:
@@ -177,12 +177,12 @@ def measure(
     for i in range(players.types):
         note = f"Without a person of type {i + 1} of {players.types}"
         tell(progress, note, done=i / players.types)
-        found.append(compared(full, outcome(players.without_one(i)), condition))
+        found.append(compare_outputs(full, outcome(players.without_one(i)), condition))
     losses, divergences = np.array(found).T
     return EndToEnd(condition, players.cells[players.begins[:-1]], players.people, losses, divergences)
 
 
-def compared(full: Output, other: Output | None, condition: Condition) -> tuple[float, float]:
+def compare_outputs(full: Output, other: Output | None, condition: Condition) -> tuple[float, float]:
     """The pure loss between two outputs, and what the condition bounds; infinite if there is no other."""
     if other is None:
         return math.inf, math.inf
@@ -203,17 +203,17 @@ def pure_loss(one: Output, other: Output) -> float:
     return math.log1p((most - least) / least) * (1 + 2.0**-50)
 
 
-def outcome_of(procedure: Procedure) -> Outcome:
+def procedure_outcome(procedure: Procedure) -> Outcome:
     """A procedure as what it releases."""
 
     def outcome(players: Players) -> Output | None:
-        solution = solved(procedure, players)
-        return None if solution is None else output_of(solution)
+        solution = solve_certified(procedure, players)
+        return None if solution is None else exact_output(solution)
 
     return outcome
 
 
-def solved(procedure: Procedure, players: Players) -> Solution | None:
+def solve_certified(procedure: Procedure, players: Players) -> Solution | None:
     """The certified solution of a procedure, found cold and with no time limit, or None where it refuses, as
     ``optimize`` would: fewer than two people, everyone in one cell, a budget that cannot be kept, someone unprotected.
     """
@@ -223,15 +223,15 @@ def solved(procedure: Procedure, players: Players) -> Solution | None:
         solution = procedure.solve(players, untimed=True)
     except PromiseNotMet:
         return None
-    return solution if solution.protected == players.total_people and certified(solution) else None
+    return solution if solution.protected == players.total_people and is_certified(solution) else None
 
 
-def certified(solution: Solution) -> bool:
+def is_certified(solution: Solution) -> bool:
     """Whether the exact check holds for a solution."""
     return PerInstance.unchecked(solution).certificate().holds
 
 
-def output_of(solution: Solution) -> Output:
+def exact_output(solution: Solution) -> Output:
     """The exact distribution of one draw, in Python's whole numbers."""
     made = PerInstance.unchecked(solution)
     owners, times = made.members.owners.tolist(), made.times.tolist()

@@ -54,7 +54,7 @@ def why_not_measured(mechanism: Mechanism) -> str | None:
     return None
 
 
-def gives(solution: Solution, mechanism: Mechanism) -> bool:
+def gives_same_profile(solution: Solution, mechanism: Mechanism) -> bool:
     """Whether a solution is exactly what the mechanism holds."""
     found = PerInstance.unchecked(solution)
     return (
@@ -93,4 +93,4 @@ def replay_rounds(mechanism: Mechanism, game: Game, tell: Callable[[str], None])
 
     restarts, seed = mechanism.solver.get("restarts", RESTARTS), mechanism.solver.get("seed", 0)
     solution = best_response(game, restarts=int(restarts), seed=int(seed), progress=add_step)
-    return steps, gives(solution, mechanism)
+    return steps, gives_same_profile(solution, mechanism)

@@ -13,9 +13,9 @@ import click
 
 from equinoise.cli.options import FILE_PATH, parse_columns, setting_options
 from equinoise.errors import BadInput
-from equinoise.formatting import visible
+from equinoise.formatting import printable
 
-SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
+PAGE_IS_SECRET = "The page shows private data. Its address opens one browser, once. Ctrl-C ends it."
 EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 
 
@@ -62,7 +62,7 @@ def command(
             numbers = None if bins is None else _whole_numbers(bins)
             counted = count_columns(data, bins=numbers, **counting)
         for warning in counted.warnings:
-            click.echo(f"Warning: {visible(warning)}", err=True)
+            click.echo(f"Warning: {printable(warning)}", err=True)
         explorer = Explorer(counted, opened, folder=Path.cwd())
 
         def ready() -> None:
@@ -71,7 +71,7 @@ def command(
             else:
                 click.echo(explorer.address)
             sys.stdout.flush()
-            click.echo(f"{counted.people:,} people counted. {SECRET}", err=True)
+            click.echo(f"{counted.people:,} people counted. {PAGE_IS_SECRET}", err=True)
             if browser:
                 _open_browser(explorer.address)
 

@@ -19,8 +19,16 @@ from click.shell_completion import shell_complete
 from equinoise import __version__
 from equinoise.choices import COMMANDS
 from equinoise.cli.process import drop_stdout, forgive_stderr, load_libraries_first
-from equinoise.errors import MEMORY, NOT_WRITTEN, EquinoiseError, PromiseNotMet, by_panic, by_system, panicked
-from equinoise.formatting import visible
+from equinoise.errors import (
+    MEMORY,
+    NOT_WRITTEN,
+    EquinoiseError,
+    PromiseNotMet,
+    is_rust_panic,
+    panic_sentence,
+    system_sentence,
+)
+from equinoise.formatting import printable
 
 THREE_STEPS = """\
 Certified private draws from a column of numbers, with each person's own noise chosen by a game.
@@ -100,13 +108,13 @@ def main() -> None:
     except (OSError, ImportError) as error:
         if isinstance(error, OSError) and error.errno in NOT_WRITTEN:
             drop_stdout()
-        _fail(by_system(error), 2, as_json)
+        _fail(system_sentence(error), 2, as_json)
     except (Exception, KeyboardInterrupt) as error:
         _fail(*_ending(error), as_json, getattr(error, "facts", None))
     except BaseException as error:
-        if not panicked(error):
+        if not is_rust_panic(error):
             raise
-        _fail(by_panic(error), 2, as_json)
+        _fail(panic_sentence(error), 2, as_json)
 
 
 def _run() -> int:
@@ -157,7 +165,7 @@ def _usage(error: click.ClickException) -> str:
 
 
 def _fail(message: str, status: int, as_json: bool, facts: dict[str, Any] | None = None) -> NoReturn:
-    click.echo(f"Error: {visible(message)}", err=True)
+    click.echo(f"Error: {printable(message)}", err=True)
     if as_json:
         import json
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import click
 
-from equinoise.errors import BadInput, EquinoiseWarning, panicked
-from equinoise.formatting import visible
+from equinoise.errors import BadInput, EquinoiseWarning, is_rust_panic
+from equinoise.formatting import printable
 
 STDERR = 2
 MOST_HELD = 2**16
@@ -102,7 +102,7 @@ def hold_stderr() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        print_it = not panicked(error)
+        print_it = not is_rust_panic(error)
         raise
     finally:
         os.dup2(real, STDERR)
@@ -122,4 +122,4 @@ def print_warnings() -> Iterator[list[str]]:
         yield found
     found.extend(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     for warning in found:
-        click.echo(f"Warning: {visible(warning)}", err=True)
+        click.echo(f"Warning: {printable(warning)}", err=True)

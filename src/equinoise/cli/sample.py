@@ -10,7 +10,7 @@ import click
 
 from equinoise.cli.options import EPILOG, FILE_PATH, output_options
 from equinoise.cli.process import drop_stdout
-from equinoise.formatting import visible
+from equinoise.formatting import printable
 
 
 @click.command("sample", epilog=EPILOG, short_help="Release draws from a saved mechanism.")
@@ -45,7 +45,7 @@ def command(file: Path, n: int, out: Path | None, force: bool, as_json: bool) ->
         elif as_json:
             rows = [value for part in values for value in part.tolist()]
         else:
-            heads = [visible(name) for name in names] if sys.stdout.isatty() else names  # a terminal obeys letters
+            heads = [printable(name) for name in names] if sys.stdout.isatty() else names  # a terminal obeys letters
             _write_rows(terminal.csv_rows(heads, values))
     spent = mechanism.ledger.spent
     if as_json:

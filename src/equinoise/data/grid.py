@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.errors import BadInput
-from equinoise.formatting import format_number, listed, visible
+from equinoise.formatting import format_number, join_and, printable
 from equinoise.settings import check_settings
 
 Ints = NDArray[np.int64]
@@ -82,7 +82,7 @@ class Axis:
 
         Vega takes a backslash in a title for the beginning of an escape, so a sign that looks like one stands for it.
         """
-        return visible(self.name).replace("\\", "\u2216")
+        return printable(self.name).replace("\\", "\u2216")
 
     @property
     def padded_low(self) -> float:
@@ -148,7 +148,7 @@ class Grid:
     @property
     def name(self) -> str:
         """The columns as people read them: 'height', or 'height' and 'weight'."""
-        return listed(repr(axis.name) for axis in self.axes)
+        return join_and(repr(axis.name) for axis in self.axes)
 
     @property
     def cells(self) -> int:

@@ -13,7 +13,7 @@ from typing import Any
 from equinoise import __version__
 from equinoise.atomic_write import write_whole
 
-FORMAT = 1
+PART_FORMAT = 1
 """Of what is stored; raised whenever a result means something else than before."""
 
 ReportProgress = Callable[[str], None]
@@ -32,7 +32,7 @@ class Part:
     def key(self) -> dict[str, Any]:
         """What a stored result must have been made with."""
         return _as_stored(
-            {"name": self.name, "equinoise": __version__, "format": FORMAT, "settings": self.settings}
+            {"name": self.name, "equinoise": __version__, "format": PART_FORMAT, "settings": self.settings}
         )  # fmt: skip
 
     @property

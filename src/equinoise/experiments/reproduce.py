@@ -24,7 +24,7 @@ from equinoise.experiments.parts import FinishedPart, Part, finish
 from equinoise.experiments.report import make_report
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.experiments.tables import csv_of
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 from equinoise.versions import versions
 
 ALL = "all"
@@ -112,7 +112,7 @@ def check_names(names: Sequence[str]) -> list[str]:
     """The experiments of these names, each once, in their order; all of them if there is no name."""
     unknown = next((name for name in names if name not in LOADERS and name != ALL), None)
     if unknown is not None:
-        raise BadInput(f"There is no experiment {unknown[:60]!r}. Choose {one_of([*LOADERS, ALL])}.")
+        raise BadInput(f"There is no experiment {unknown[:60]!r}. Choose {join_or([*LOADERS, ALL])}.")
     return [name for name in LOADERS if name in names or ALL in names or not names]
 
 

@@ -22,7 +22,7 @@ from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import MOST_BODY, NOTHING_HERE, TOO_LONG, check_file_name, refusal, refuse
 from equinoise.explore.tabs import Message, Tabs
-from equinoise.formatting import visible
+from equinoise.formatting import printable
 from equinoise.present.figures import javascript
 from equinoise.present.terminal import finite
 from equinoise.settings import SCALE_SETS
@@ -132,7 +132,7 @@ def _facts(counts: ColumnCounts) -> dict[str, Any]:
             {"label": axis.label, "low": axis.low, "high": axis.high, "public_bounds": axis.name in counts.public}
             for axis in counts.axes
         ],
-        "source": visible(counts.source),
+        "source": printable(counts.source),
         "people": counts.people,
         "bins": list(counts.bins),
         "scales": list(SCALE_SETS),

@@ -9,7 +9,7 @@ from typing import Any
 from equinoise.data.read_players import check_players, counting_settings
 from equinoise.errors import BadInput, check
 from equinoise.explore.counts import ColumnCounts
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.settings import SETTINGS
@@ -53,7 +53,7 @@ class PageRequest:
 
 def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round], None] | None = None) -> Mechanism:
     """The mechanism, or the refusal that the command line prints."""
-    check(request.promise in PROMISES, "promise", one_of(PROMISES), request.promise)
+    check(request.promise in PROMISES, "promise", join_or(PROMISES), request.promise)
     private = request.promise == DIFFERENTIAL_PRIVACY
     target: dict[str, Any] = {"epsilon": request.epsilon, "draws": request.draws, "delta": request.delta}
     procedure = Procedure(scales=request.scales, **target)

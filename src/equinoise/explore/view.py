@@ -10,7 +10,7 @@ from equinoise.command_line import command_line
 from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
-from equinoise.formatting import at_most, visible
+from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -75,7 +75,7 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         correlations = (ours["correlation_loss"], theirs["correlation_loss"])
         rows.append(_beside_laplace("largest change of a correlation", *correlations))
     for name, own in ours.get("columns", {}).items():
-        rows.append(_beside_laplace(f"KL of {visible(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
+        rows.append(_beside_laplace(f"KL of {printable(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
     draws = f"{mechanism.draws:,} {'draw' if mechanism.draws == 1 else 'draws'}"
     rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.promise.qualifier))
     return rows

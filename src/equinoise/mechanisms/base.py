@@ -196,7 +196,7 @@ class Mechanism(Quantities):
             own_base=self.base is not None,
         )
 
-    def declared(self, draws: int, *, public: bool = False) -> str:
+    def cost_sentence(self, draws: int, *, public: bool = False) -> str:
         """What so many draws cost together, in words; ``public``, what is promised of them."""
         return self.promise.cost(draws, self.promised_cost(draws) if public else self.cost(draws))
 

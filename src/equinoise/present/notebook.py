@@ -20,7 +20,7 @@ from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.present.facts import facts
 from equinoise.solvers.solution import Solution
 
-SECRET = "Everything here is worked out from the raw data and is as secret as the data."
+VIEW_IS_SECRET = "Everything here is worked out from the raw data and is as secret as the data."
 
 
 def html_of(view: Mechanism | Solution) -> str:
@@ -71,7 +71,7 @@ def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], promise: st
     sentence = f"<p>{escape(promise)}</p>" if promise else ""
     return (
         f"<div><p><strong>{escape(title[0].upper() + title[1:])}.</strong> {verdict}</p><table>{table}</table>"
-        f"{sentence}<p><em>{SECRET}</em></p></div>"
+        f"{sentence}<p><em>{VIEW_IS_SECRET}</em></p></div>"
     )
 
 

@@ -28,7 +28,7 @@ METRIC_NAMES = {
 }
 
 
-def certified(mechanism: Mechanism) -> str:
+def certificate_sentence(mechanism: Mechanism) -> str:
     """What was certified, in a sentence."""
     certificate = mechanism.certificate()
     if mechanism.differentially_private:
@@ -45,7 +45,7 @@ def certified(mechanism: Mechanism) -> str:
     )
 
 
-def solved(mechanism: Mechanism) -> str:
+def solver_sentence(mechanism: Mechanism) -> str:
     """How the mechanism was found, in a sentence."""
     solver = mechanism.solver
     if solver["name"] == "monotone-weights":

@@ -14,10 +14,10 @@ from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
-from equinoise.verbs.progress import watched
+from equinoise.verbs.progress import takes_progress_flag
 
 
-@watched
+@takes_progress_flag
 def optimize(
     data: Any,
     *,

@@ -19,19 +19,19 @@ OFTEN = 0.1
 """Seconds between two looks at most: a notebook that is told more is slowed down."""
 
 
-def watched(work: Callable[P, Made]) -> Callable[P, Made]:
+def takes_progress_flag(work: Callable[P, Made]) -> Callable[P, Made]:
     """Let a function that tells a ``progress`` of its rounds take True for "show me"."""
 
     @wraps(work)
     def watch(*args: P.args, **kwargs: P.kwargs) -> Made:
-        with showing(kwargs.get("progress")) as seen:
+        with progress_display(kwargs.get("progress")) as seen:
             return work(*args, **{**kwargs, "progress": seen})  # type: ignore[arg-type]
 
     return watch
 
 
 @contextmanager
-def showing(progress: Any) -> Iterator[Callable[[Round], None] | None]:
+def progress_display(progress: Any) -> Iterator[Callable[[Round], None] | None]:
     """What to tell of rounds, for what the caller gave."""
     if not isinstance(progress, bool):
         check(progress is None or callable(progress), "progress", "a function, True, False or None", progress)

@@ -13,10 +13,10 @@ from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.settings import check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
-from equinoise.verbs.progress import watched
+from equinoise.verbs.progress import takes_progress_flag
 
 
-@watched
+@takes_progress_flag
 def synthesize(
     data: Any,
     *,

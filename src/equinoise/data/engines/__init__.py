@@ -18,7 +18,7 @@ import narwhals as nw
 from equinoise.choices import ENGINES, load
 from equinoise.data.engines.protocol import Engine, InMemory, Library
 from equinoise.errors import BadInput, check
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 
 __all__ = ["Engine", "Library", "connect", "engine_for", "frame_of", "library_of"]
 
@@ -41,7 +41,7 @@ def engine_for(data: Any, name: str = "polars", address: str | None = None) -> I
 @contextmanager
 def connect(name: str = "polars", address: str | None = None) -> Iterator[Engine]:
     """An engine, let go of in the end. ``address`` is a running Dask scheduler's or a Spark master's."""
-    check(name in ENGINES, "engine", one_of(ENGINES), name)
+    check(name in ENGINES, "engine", join_or(ENGINES), name)
     try:
         library: type[Engine] = load(ENGINES, name).LIBRARY
     except ImportError as error:

@@ -15,7 +15,7 @@ import pandas as pd
 from equinoise.data.columns import NAMELESS, not_numbers
 from equinoise.data.engines.protocol import Frame, Library
 from equinoise.errors import BadInput
-from equinoise.formatting import listed
+from equinoise.formatting import join_and
 
 NUMBERS = {"decimal", "floating", "integer", "mixed-integer-float", "empty"}
 """What pandas calls Python objects that are numbers."""
@@ -48,7 +48,7 @@ class Pandas(Library):
             return super().unit_problem(frame, column, dtype)
         kinds = {type(value) for value in series.dropna()}
         fine = all(issubclass(kind, str | int | np.integer | uuid.UUID) and kind is not bool for kind in kinds)
-        return None if fine else f"Python objects ({listed(sorted(kind.__name__ for kind in kinds))})"
+        return None if fine else f"Python objects ({join_and(sorted(kind.__name__ for kind in kinds))})"
 
 
 def with_text_names(data: pd.Series | pd.DataFrame) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from equinoise.errors import BadInput
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.convergence import convergence
 from equinoise.present.figures.cost import cost
@@ -31,6 +31,6 @@ FIGURES: dict[str, Callable[[Mechanism, Tell], Figure]] = {
 def make_figure(name: str, mechanism: Mechanism, tell: Tell = lambda note: None) -> Figure:
     """The figure of that name; refused where this mechanism has none."""
     if name not in FIGURES:
-        raise BadInput(f"There is no figure {name!r}. Ask for {one_of(FIGURES)}.")
+        raise BadInput(f"There is no figure {name!r}. Ask for {join_or(FIGURES)}.")
     tell(f"Drawing {name}")
     return FIGURES[name](mechanism, tell)

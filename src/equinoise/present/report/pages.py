@@ -7,7 +7,7 @@ from datetime import datetime
 
 from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
-from equinoise.formatting import at_most, visible
+from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.facts import facts
 from equinoise.present.figures import FIGURES, make_figure
@@ -15,7 +15,7 @@ from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.settings import command, command_gaps, settings_rows
-from equinoise.present.wording import METRIC_NAMES, certified, solved
+from equinoise.present.wording import METRIC_NAMES, certificate_sentence, solver_sentence
 from equinoise.versions import versions
 
 SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
@@ -33,7 +33,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None
     path = mechanism.ledger.path
     sections = [_promise(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
-    source = "" if path is None else f" from {visible(path.name)}"
+    source = "" if path is None else f" from {printable(path.name)}"
     made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
     return Page(f"Private draws of {mechanism.grid.name}", sections, made)
 
@@ -93,8 +93,10 @@ def _certified_publicly(mechanism: Mechanism) -> str:
 def _promise(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
     blocks: list[Block] = [
-        Paragraph(str(mechanism.promise), "promise"), Paragraph(verdict, "verdict"), Paragraph(certified(mechanism)),
-    ]  # fmt: skip
+        Paragraph(str(mechanism.promise), "promise"),
+        Paragraph(verdict, "verdict"),
+        Paragraph(certificate_sentence(mechanism)),
+    ]
     if not mechanism.differentially_private:
         blocks.append(Paragraph(_end_to_end(mechanism)))
     return Section("promise", "What is promised", [*blocks, Facts(facts(mechanism))], "promise")
@@ -118,7 +120,7 @@ def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Sec
         return Section(name, titles.get(name, name.capitalize()), [Paragraph(str(error))], short)
     blocks: list[Block] = [Paragraph(figure.caption), figure]
     if name == "convergence":
-        blocks.insert(0, Paragraph(f"When it was made, {solved(mechanism)}"))
+        blocks.insert(0, Paragraph(f"When it was made, {solver_sentence(mechanism)}"))
     if name == "losses":
         blocks.append(Table(*hardest_groups(mechanism), "The people hardest to protect"))
     return Section(name, figure.title, blocks, short)
@@ -133,7 +135,7 @@ def _metrics(mechanism: Mechanism) -> Section:
     ]
     for column, own in ours.get("columns", {}).items():
         rows += [
-            (f"{visible(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
+            (f"{printable(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
             for key, value in own.items()
         ]
     text = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from equinoise.command_line import command_line
-from equinoise.formatting import format_number, visible
+from equinoise.formatting import format_number, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.settings import SETTINGS
 
@@ -68,5 +68,5 @@ def _as_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(_as_text(part) for part in value)
     if isinstance(value, dict):
-        return "; ".join(f"{visible(name)}: {_as_text(part)}" for name, part in value.items())
-    return visible(str(value))
+        return "; ".join(f"{printable(name)}: {_as_text(part)}" for name, part in value.items())
+    return printable(str(value))

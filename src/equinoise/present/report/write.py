@@ -10,7 +10,7 @@ from typing import Any
 from equinoise.analysis.audit import Audit
 from equinoise.atomic_write import check_writable, write_whole
 from equinoise.errors import BadInput, PromiseNotMet
-from equinoise.formatting import one_of
+from equinoise.formatting import join_or
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.charts import check_picture, write_picture
 from equinoise.present.figures import FIGURES, make_figure
@@ -31,12 +31,12 @@ def check_report(path: Path, figure: str | None, *, public: bool) -> None:
         raise BadInput(f"{str(path)!r} must end in .html: {why}.")
     if figure is not None:
         if figure not in FIGURES:
-            raise BadInput(f"There is no figure {figure!r}. Ask for {one_of(FIGURES)}.")
+            raise BadInput(f"There is no figure {figure!r}. Ask for {join_or(FIGURES)}.")
         check_picture(path, (".png", ".svg"))
         if public and figure not in PUBLIC_FIGURES:
             raise BadInput(
                 f"The figure {figure!r} is worked out from the data, so it cannot be public. Ask for "
-                f"{one_of(PUBLIC_FIGURES)}, or leave out --public."
+                f"{join_or(PUBLIC_FIGURES)}, or leave out --public."
             )
 
 

@@ -11,17 +11,17 @@ from rich.table import Table
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
-from equinoise.formatting import at_most, listed, three_digits
+from equinoise.formatting import at_most, join_and, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.terminal.consoles import number_table, stdout_console
-from equinoise.present.wording import SECRET, SECRET_ROWS, certified
+from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence
 
 NOT_CHECKED = {
     "data": "whether these are the people of any data (--data)",
     "end-to-end": "the loss with the noise worked out again without each person (--end-to-end)",
 }
 
-MOST_CELLS = 25
+MOST_TABLE_CELLS = 25
 """Cells of a joint grid that an audit shows: the worst."""
 
 
@@ -60,8 +60,8 @@ def _verdict(audit: Audit) -> str:
 def _cells_table(audit: Audit) -> Table:
     grid, cells, which = audit.mechanism.grid, audit.cells(), ""
     if len(grid.axes) > 1:
-        which = f", the {min(len(cells), MOST_CELLS)} worst of {len(cells):,} occupied"
-        cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_CELLS]
+        which = f", the {min(len(cells), MOST_TABLE_CELLS)} worst of {len(cells):,} occupied"
+        cells = sorted(cells, key=lambda row: -row["worst_loss"])[:MOST_TABLE_CELLS]
     end_to_end = ["end to end"] if audit.end_to_end else []
     title = f"Loss of one draw, cell by cell ({grid.name}{which})"
     table = number_table(title, "cell", "from", "to", "people", "average scale", "worst loss", *end_to_end)
@@ -78,7 +78,7 @@ def _show_costs(console: Console, audit: Audit) -> None:
     console.print(f"Losses of one draw ({m.loss_basis}): {_quantiles(m.loss_quantiles())} ({_limit(m)}).")
     console.print(
         f"Ledger: {audit.spent:,} of {m.draws:,} draws released"
-        + (f" and {m.declared(audit.spent)}." if audit.spent else ".")
+        + (f" and {m.cost_sentence(audit.spent)}." if audit.spent else ".")
     )
     totals = audit.totals
     if m.draws > 1 and totals:
@@ -108,7 +108,7 @@ def _show_checks(console: Console, audit: Audit) -> None:
     elif not m.within_budget:
         console.print("All draws together cost more than the budget. Nothing is promised.", style="red")
     else:
-        console.print(certified(m), style="green")
+        console.print(certificate_sentence(m), style="green")
         console.print(str(m.promise))
 
 
@@ -131,7 +131,7 @@ def show_losses(result: RowLosses) -> None:
         table.add_row(*_place(row), *(_sides(row[name]) for name in scale), f"{row['loss']:.4g}")
     console.print(table)
     console.print(f"Worst loss of one draw ({m.loss_basis}): {at_most(float(groups.losses.max()))}.")
-    names = f"column{'s' * (len(columns) > 1)} {listed(map(repr, columns))}"
+    names = f"column{'s' * (len(columns) > 1)} {join_and(map(repr, columns))}"
     missing = f" {result.left_out:,} of them were left out as missing and have none." if result.left_out else ""
     console.print(f"{result.rows:,} rows, with the new {names}, are in {result.out} (only you can read it).{missing}")
     console.print(SECRET_ROWS, style="yellow")

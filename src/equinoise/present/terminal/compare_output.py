@@ -11,7 +11,7 @@ from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES
-from equinoise.formatting import at_most, listed
+from equinoise.formatting import at_most, join_and
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.wording import METRIC_NAMES, SECRET
 from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
@@ -70,7 +70,7 @@ def _brief(name: str, value: float | None) -> str:
 def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     """The table, what each method promises, and how to read it."""
     console, columns = stdout_console(), len(comparison.grid.axes)
-    shares = f"{listed(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
+    shares = f"{join_and(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
     console.print(
         f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells. Distances from the "
         f"original; {shares}'protected' are the people whose own loss of one draw is within epsilon. All promises "

@@ -8,12 +8,12 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from equinoise.formatting import at_most, format_number, three_digits, visible
+from equinoise.formatting import at_most, format_number, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.cost import composition_sentence
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
-from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certified, solved
+from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certificate_sentence, solver_sentence
 
 
 def show_optimized(mechanism: Mechanism, out: Path) -> None:
@@ -59,11 +59,11 @@ def _show_quality(console: Console, mechanism: Mechanism) -> None:
             table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
     for column in ours.get("columns", {}):
         for key in ("kl", "wasserstein"):
-            name = f"{METRIC_NAMES[key]}, {visible(column)} alone"
+            name = f"{METRIC_NAMES[key]}, {printable(column)} alone"
             table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
     console.print(table)
-    console.print(solved(mechanism))
-    console.print(certified(mechanism), style="green")
+    console.print(solver_sentence(mechanism))
+    console.print(certificate_sentence(mechanism), style="green")
 
 
 def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None) -> None:
@@ -72,7 +72,7 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     where = f" to {out}" if out is not None else ""
     console.print(
         f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"{'is' if spent == 1 else 'are'} spent and {mechanism.declared(spent, public=True)}."
+        f"{'is' if spent == 1 else 'are'} spent and {mechanism.cost_sentence(spent, public=True)}."
     )
     console.print(f"{mechanism.promise.public()} {RELEASED}", style="dim")
 
@@ -110,7 +110,7 @@ def show_mechanism(mechanism: Mechanism) -> None:
         console.print(_profile_table(mechanism))
     else:
         console.print(_scales_table(mechanism))
-    console.print(solved(mechanism))
+    console.print(solver_sentence(mechanism))
     console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
     console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")

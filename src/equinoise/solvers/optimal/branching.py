@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
+from equinoise.solvers.optimal.linear_program import Program
 from equinoise.solvers.optimal.nodes import Group, Node
-from equinoise.solvers.optimal.program import Program
 
 TRIES = 8
 """Groups tried out at a node; those tried at another node before are judged by that."""

@@ -15,7 +15,7 @@ from highspy import kHighsInf
 from equinoise.choices import UTILITIES, load
 from equinoise.data.grid import Floats
 from equinoise.game.game import Game
-from equinoise.solvers.optimal.linear import add_constraint
+from equinoise.solvers.optimal.highs import add_constraint
 
 FIRST_TANGENTS = (0.02, 0.2, 0.5, 0.8, 1.0, 1.25, 2.0)
 LEAST_AT = 1e-6

@@ -11,9 +11,9 @@ import numpy as np
 from highspy import HighsModelStatus, HighsVarType, kHighsInf
 
 from equinoise.data.grid import Floats, Ints
-from equinoise.solvers.optimal.linear import add_constraint, new_highs, run
+from equinoise.solvers.optimal.highs import add_constraint, new_highs, run
+from equinoise.solvers.optimal.linear_program import Program
 from equinoise.solvers.optimal.objective import FIRST_TANGENTS, LEAST_AT
-from equinoise.solvers.optimal.program import Program
 
 FEASIBLE = 2
 MOST_NODES = 1

@@ -14,8 +14,8 @@ from equinoise.game.game import Game
 from equinoise.game.utility import label
 from equinoise.solvers.best_response import run_to_end, starts
 from equinoise.solvers.optimal.branching import Branching, split_off, split_people
+from equinoise.solvers.optimal.linear_program import Program
 from equinoise.solvers.optimal.nodes import Node
-from equinoise.solvers.optimal.program import Program
 from equinoise.solvers.optimal.restricted import best_fractions, best_people, round_people
 from equinoise.solvers.optimal.swaps import improve_by_swaps, perturb
 from equinoise.solvers.solution import Round, Solution

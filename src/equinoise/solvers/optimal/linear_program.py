@@ -18,7 +18,7 @@ from highspy import HighsBasisStatus, HighsModelStatus, kHighsInf
 from equinoise.data.grid import Floats
 from equinoise.game.game import Game
 from equinoise.solvers.optimal.demands import demands
-from equinoise.solvers.optimal.linear import add_constraint, new_highs, run
+from equinoise.solvers.optimal.highs import add_constraint, new_highs, run
 from equinoise.solvers.optimal.nodes import Group, Node
 from equinoise.solvers.optimal.objective import FIRST_TANGENTS, LEAST_AT, Objective
 from equinoise.solvers.optimal.stars import Stars
