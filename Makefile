@@ -16,6 +16,7 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest
 
 # Every command once, with the oldest versions that pyproject.toml allows, and on the newest Python at hand with the newest versions.
+# A bound that turns out too low is raised.
 test-lowest: $(LOWEST)/.installed
 	for which in oldest newest; do NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/compiled-$$which \
 		timeout --kill-after=30 1500 $(LOWEST)/$$which/bin/python -m pytest tests/smoke --confcutdir tests/smoke -p no:cacheprovider || exit 1; done
@@ -35,21 +36,24 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# A quick run of the paper's experiments.
 reproduce: $(INSTALLED)
 	rm -rf build/reproduction
 	mkdir -p build
 	$(BIN)/equinoise reproduce --quick --out build/reproduction
 
-# The site is in build/site. A warning is an error, and so is anything that a page would load from the network.
+# Links are written as the plain repository has them. The site is in build/site. A warning is an error, and so is anything that a page would load from the network.
 docs: $(DOCS)
 	$(BIN)/python -m pytest tests/docs -n 0
 	$(BIN)/python -m docs_build.assemble
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	$(BIN)/python -m docs_build.check build/site
 
+# Draws docs/pictures again.
 pictures: $(INSTALLED)
 	$(BIN)/python -m benchmarks.pictures
 
+# Speed, memory and growth, with goals: see benchmarks/__init__.py.
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
 
