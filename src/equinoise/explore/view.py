@@ -10,8 +10,8 @@ from equinoise.command_line import command_line
 from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
-from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.facts import facts
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
 from equinoise.present.figures.cost import default_draws
@@ -59,30 +59,6 @@ def _json_fields(figure: Figure) -> dict[str, Any]:
         "header": list(figure.header),
         "rows": [list(row) for row in figure.rows],
     }
-
-
-def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
-    """What was reached in numbers: for each its name, its value and a note beside it, all as text."""
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
-    half = mechanism.loss_quantiles()["0.5"]
-    rows = [
-        ("people protected", f"{mechanism.protected:,}", f"of {mechanism.total_people:,}"),
-        ("worst loss of one draw", at_most(mechanism.worst_loss), f"half of the people: {at_most(half)}"),
-        _beside_laplace("KL from the original", ours["kl"], theirs["kl"]),
-        _beside_laplace("total variation", ours["tv"], theirs["tv"]),
-    ]
-    if ours.get("correlation_loss") is not None and theirs.get("correlation_loss") is not None:
-        correlations = (ours["correlation_loss"], theirs["correlation_loss"])
-        rows.append(_beside_laplace("largest change of a correlation", *correlations))
-    for name, own in ours.get("columns", {}).items():
-        rows.append(_beside_laplace(f"KL of {printable(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
-    draws = f"{mechanism.draws:,} {'draw' if mechanism.draws == 1 else 'draws'}"
-    rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.promise.qualifier))
-    return rows
-
-
-def _beside_laplace(name: str, ours: float, theirs: float) -> tuple[str, str, str]:
-    return name, f"{ours:.4g}", f"Laplace mechanism: {theirs:.4g}"
 
 
 def command(counts: ColumnCounts, request: PageRequest) -> str:

@@ -17,7 +17,7 @@ from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.present.facts import facts
+from equinoise.present.facts import facts_in_pairs
 from equinoise.solvers.solution import Solution
 
 VIEW_IS_SECRET = "Everything here is worked out from the raw data and is as secret as the data."
@@ -28,11 +28,11 @@ def html_of(view: Mechanism | Solution) -> str:
     if isinstance(view, Mechanism):
         holds = view.certificate().holds and view.within_budget
         verdict = "The certificate holds." if holds else "The certificate does not hold: nothing is promised."
-        return _page(line_of(view), verdict, facts(view), str(view.promise) if holds else "")
+        return _page(line_of(view), verdict, facts_in_pairs(view), str(view.promise) if holds else "")
     mechanism = mechanism_of(view)
     verdict = "Everyone is protected." if view.protected == mechanism.total_people else "Not everyone is protected."
     rows = [
-        *facts(mechanism)[:-1],  # there are no draws yet
+        *facts_in_pairs(mechanism)[:-1],  # there are no draws yet
         ("equilibrium", "yes, checked" if view.equilibrium else "no"),
         ("rounds", f"{view.rounds:,} in {view.seconds:.2g} s"),
     ]

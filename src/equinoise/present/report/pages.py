@@ -9,7 +9,7 @@ from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.facts import facts
+from equinoise.present.facts import facts_in_pairs
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest_groups
@@ -99,7 +99,7 @@ def _promise(mechanism: Mechanism, now: datetime) -> Section:
     ]
     if not mechanism.differentially_private:
         blocks.append(Paragraph(_end_to_end(mechanism)))
-    return Section("promise", "What is promised", [*blocks, Facts(facts(mechanism))], "promise")
+    return Section("promise", "What is promised", [*blocks, Facts(facts_in_pairs(mechanism))], "promise")
 
 
 def _end_to_end(mechanism: Mechanism) -> str:
