@@ -98,7 +98,7 @@ def _numbers(utility: str) -> range | None:
 def _is_utility(value: Any) -> bool:
     name = str(value).partition(":")[0]
     numbers = _numbers(name) if name in UTILITIES else range(0)
-    return value == name if numbers is None else value in {f"{name}:{number}" for number in numbers}
+    return value == name if numbers is None else any(value == f"{name}:{number}" for number in numbers)
 
 
 def _utility_names() -> str:
@@ -126,11 +126,13 @@ SETTINGS = {
     "column": Setting(
         multiple=True, commands=COUNTING, words="column", usual="those that --bounds names, or the only one",
         checks=((_are_names, "the name of a column, or a list of names"),),
-        help="The column of numbers, or several: whole rows are drawn. One row is one person.",
+        help="The column of numbers; one row is one person. With several, whole rows are drawn ('explore': choose "
+        "among them on the page; 'synthesize' takes one).",
     ),
     "bounds": Setting(
         kind=tuple, multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING, saved=False,
-        usual="read off the data, with a warning", help="Public limits of a column. 'synthesize' needs them.",
+        help="Public limits of a column. 'synthesize' needs them; left out elsewhere, they are read off the data, with "
+        "a warning.",
     ),
     "epsilon": Setting(
         kind=float, required=True, commands=READING, words="epsilon asked for",

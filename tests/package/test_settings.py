@@ -162,3 +162,10 @@ def test_the_table_loads_nothing_heavy():
     code = "import sys, equinoise.settings; print([m for m in ('numpy', 'click', 'pydantic') if m in sys.modules])"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("value", [["kl"], {"a": [1]}, b"kl", 1j, object()], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("name", ["utility", "noise", "solver", "engine", "missing", "outside", "unit_rows", "epsilon"])
+def test_a_value_of_any_type_is_refused_in_words(name, value):
+    with pytest.raises(BadInput, match=f"The '{name}' parameter must be"):
+        check_setting(name, value)

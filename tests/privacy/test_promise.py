@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from equinoise.errors import BadInput
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, PER_INSTANCE, Measure, Neighbours, Promise
 
 GAME = Promise(neighbours=Neighbours.PERSON_REMOVED, epsilon=1.0, people=4321, total_rows=8765)
@@ -89,3 +90,28 @@ def test_in_short():
     local = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=2.0, draws=None)
     assert local.in_short().startswith("every value: each person's own noisy value is 2-DP")
     assert "at most epsilon," in replace(GAME, epsilon=0).in_short()
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"neighbours": "PERSON_REMOVED"},
+        {"epsilon": -1.0},
+        {"epsilon": float("nan")},
+        {"epsilon": "a"},
+        {"delta": 2.0},
+        {"draws": 0},
+        {"unit_rows": "some"},
+        {"order": 4.0, "delta": 0.1},
+        {"order": 1.0},
+        {"order": 4.0, "neighbours": Neighbours.PERSON_ADDED_OR_REMOVED},
+    ],
+    ids=str,
+)
+def test_nothing_fluent_is_said_of_what_is_no_promise(fields):
+    with pytest.raises(BadInput, match=f"'{next(iter(fields))}' parameter must be"):
+        replace(GAME, **fields)
+
+
+def test_a_delta_is_never_left_out():
+    assert "with delta = 0.01," in str(replace(PRIVATE, delta=0.01))

@@ -221,7 +221,8 @@ def _one_or_all(of_columns: list[str] | dict[str, Any]) -> Any:
 
 def check_families(noise: Any) -> list[str]:
     """The families of noise to compare, if there are any, all known and all different."""
-    families = [noise] if isinstance(noise, str) else list(noise)
+    several = isinstance(noise, Sequence) and not isinstance(noise, str)
+    families = list(noise) if several else [noise]
     check(len(families) > 0, "noise", "at least one family", noise)
     for family in families:
         check_setting("noise", family)

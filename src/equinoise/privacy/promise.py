@@ -6,9 +6,12 @@ draws and for whom. Its sentences are rendered here and nowhere else, so that no
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass, replace
 from enum import Enum
 
+from equinoise.errors import check, is_number, is_whole
 from equinoise.formatting import at_most
 
 PER_INSTANCE, DIFFERENTIAL_PRIVACY = KINDS = ("per-instance", "differential-privacy")
@@ -64,6 +67,16 @@ class Promise:
     unit_rows: str = "all"
     public_bounds: bool = True
     own_base: bool = False
+
+    def __post_init__(self) -> None:
+        check(isinstance(self.neighbours, Neighbours), "neighbours", "one of Neighbours", self.neighbours)
+        check(is_number(self.epsilon) and 0 <= self.epsilon < math.inf, "epsilon", "a number from 0 on", self.epsilon)
+        check(is_number(self.delta) and 0 <= self.delta < 1, "delta", "a number from 0 to below 1", self.delta)
+        check(self.draws is None or is_whole(self.draws, 1, sys.maxsize), "draws", "a whole number or None", self.draws)
+        check(self.unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", self.unit_rows)
+        if self.order is not None:
+            game = self.kind == PER_INSTANCE and self.delta == 0
+            check(game and self.order > 1, "order", "above 1, for a per-instance promise without delta", self.order)
 
     @property
     def kind(self) -> str:
@@ -147,10 +160,10 @@ class Promise:
 
     def _for_every_dataset(self) -> str:
         """The standard sentence of differential privacy: neighbours, one draw, delta."""
-        one = self.epsilon if self.epsilon_per_draw is None else self.epsilon_per_draw
+        loss = (self.epsilon, self.delta) if self.epsilon_per_draw is None else (self.epsilon_per_draw, 0)
         return (
             "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss of one "
-            f"draw is {within(one, 0)}, between the data with a person and with that one person removed, or added "
+            f"draw is {within(*loss)}, between the data with a person and with that one person removed, or added "
             f"({SECRET_SIZE})."
         )
 

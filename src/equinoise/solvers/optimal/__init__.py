@@ -1,8 +1,8 @@
 """The best profile there is, with a proof of how far from best it can be.
 
-Branch and bound on who uses what: linear programs (``program.py``) give lower bounds; their solutions, made whole and
-improved by one and two people at a time, give profiles. It ends when they meet, or when time is up, with the gap as it
-then is.
+Branch and bound on who uses what: linear programs (``linear_program.py``) give lower bounds; their solutions, made
+whole and improved by one and two people at a time, give profiles. It ends when they meet, or when time is up, with the
+gap as it then is.
 """
 
 from __future__ import annotations
