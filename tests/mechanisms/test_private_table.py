@@ -242,7 +242,12 @@ def test_through_the_command_line(run, folder):
     cells = len(json.loads(run("show", "w.eq", "--json")[1])["counts"])
     (folder / "base.csv").write_text("share\n" + "\n".join(["1"] * cells) + "\n")
     assert run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "b.eq")[0] == 0
-    for text, said in (("1\n2\n", "2 numbers"), ("", "is empty"), ("1\nx\n", "has 'x' in it")):
+    for text, said in (
+        ("1\n2\n", "2 numbers"),
+        ("", "has no number in it"),
+        ("a b c\n", "has no number in it"),
+        ("1\nx\n", "has 'x' in it"),
+    ):
         (folder / "base.csv").write_text(text)
         status, out, err = run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "c.eq")
         assert (status, out) == (2, "")

@@ -50,7 +50,7 @@ def make_and_save(
     if released:
         warnings.append(
             f"{str(out)!r} was replaced together with its ledger. The {released:,} "
-            f"draw{'s' * (released > 1)} released from it still count against the people in it."
+            f"draw{'s' * (released > 1)} released from it still count{'s' * (released == 1)} against the people in it."
         )
         click.echo(f"Warning: {warnings[-1]}", err=True)
     if as_json:

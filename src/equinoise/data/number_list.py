@@ -27,7 +27,7 @@ def read_numbers(path: Path) -> list[float]:
     words = " ".join(lines).split()
     bad = next((word for word in words if not _is_number(word)), None)
     if bad is not None or not words:
-        problem = f"has {bad[:40]!r} in it" if bad is not None else "is empty"
+        problem = f"has {bad[:40]!r} in it" if bad is not None else "has no number in it"
         raise BadInput(f"The file {str(path)!r} {problem}: it must hold numbers, separated by commas or lines.")
     return [float(word) for word in words]
 

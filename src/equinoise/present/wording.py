@@ -62,7 +62,8 @@ def solver_sentence(mechanism: Mechanism) -> str:
         how = f"after {solver['rounds']:,} generations"
     else:
         how = (
-            f"after {solver['rounds']:,} rounds in {solver['restarts']} restart{'' if solver['restarts'] == 1 else 's'}"
+            f"after {solver['rounds']:,} round{'s' * (solver['rounds'] != 1)} in {solver['restarts']} "
+            f"restart{'s' * (solver['restarts'] != 1)}"
         )
     if solver.get("tried"):
         how += f" (the {solver['tried']} solver found nothing closer within the budget)"
