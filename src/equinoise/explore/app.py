@@ -87,7 +87,7 @@ def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Sta
         return Response(content, media_type=FILE_TYPES[name])
 
     async def facts(request: Request) -> Response:
-        return JSONResponse(_facts(counts))
+        return JSONResponse(_counts_json(counts))
 
     async def solve(request: Request) -> Response:
         body = await _json_body(request)
@@ -125,7 +125,7 @@ def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Sta
     )
 
 
-def _facts(counts: ColumnCounts) -> dict[str, Any]:
+def _counts_json(counts: ColumnCounts) -> dict[str, Any]:
     """What the page needs to know before there is a result."""
     return {
         "columns": [
