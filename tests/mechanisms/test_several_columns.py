@@ -173,3 +173,7 @@ def test_bounds_of_one_column_only_are_not_public(table):
     with pytest.warns(NotPublicWarning, match="column 'b'"):
         made = joint(table, bounds={"a": (0, 100)})
     assert "read off the data" in str(made.promise)
+
+
+def test_the_summary_tells_the_restarts_that_were_asked_for(table):
+    assert joint(table, scale_per_column=True, restarts=3).solver["restarts"] == 3
