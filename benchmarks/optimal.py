@@ -18,7 +18,7 @@ from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel, offered_scales
 from equinoise.solvers import optimal
 from equinoise.solvers.best_response import best_response
-from equinoise.solvers.optimal import branching, program, search
+from equinoise.solvers.optimal import branching, linear_program, search
 
 EPSILONS = (0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
 COLUMNS = (
@@ -105,18 +105,18 @@ def tangents_without_lift(self, tolerance):
         return TANGENTS(self, tolerance)
 
 
-TANGENTS = program.Program._add_lifted_tangents
-STAR_CUTS = program.Program._add_star_cuts
+TANGENTS = linear_program.Program._add_lifted_tangents
+STAR_CUTS = linear_program.Program._add_star_cuts
 PARTS = {
     "as it is": [],
     "asks about single scales, not groups": [(branching, "runs", lambda pairs, pair: ((pair,),))],
-    "no floor in star cuts": [(program.Program, "_add_star_cuts", star_cuts_without_floor)],
-    "no floor for whole people": [(program.Program, "_add_conditions", lambda self: 0)],
-    "no star cuts": [(program.Program, "_add_star_cuts", lambda self: 0)],
+    "no floor in star cuts": [(linear_program.Program, "_add_star_cuts", star_cuts_without_floor)],
+    "no floor for whole people": [(linear_program.Program, "_add_conditions", lambda self: 0)],
+    "no star cuts": [(linear_program.Program, "_add_star_cuts", lambda self: 0)],
     "no tries before a split": [(branching, "TRIES", 0)],
     "never downwards first": [(search, "FOLLOWED", -1.0)],
     "no two at once, nothing at random": [(search, "NEARLY", 0.0), (search, "ATTEMPTS", 0)],
-    "tangents without lift": [(program.Program, "_add_lifted_tangents", tangents_without_lift)],
+    "tangents without lift": [(linear_program.Program, "_add_lifted_tangents", tangents_without_lift)],
     "asks nothing of cells": [(branching, "THRESHOLDS", 0)],
     "asks for no totals": [(branching, "TOTALS", 0)],
     "rounding only, no integer program": [(search, "best_people", lambda *given: None)],

@@ -241,7 +241,7 @@ def test_what_goes_wrong_unexpectedly_shows_no_traceback(visitor, monkeypatch):
     def broken(counted):
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(app, "_facts", broken)
+    monkeypatch.setattr(app, "_counts_json", broken)
     status, _, body = visitor.ask("GET", "/facts")
     assert status == 500
     assert json.loads(body)["sentence"] == "Something unexpected went wrong (ZeroDivisionError). Please report it."
