@@ -1,4 +1,5 @@
-"""The lists of what can be chosen: noise families, utilities, solvers, engines and commands, each with its module.
+"""The lists of what can be chosen: noise families, utilities, solvers, engines and commands, each with its module;
+and what may separate the fields of text files.
 
 To add one, write its module (copy a neighbour) and name it here. Modules load when they are first chosen, so that
 importing the lists costs nothing.
@@ -25,6 +26,9 @@ UTILITIES = {
     "moments": "equinoise.game.utilities.moments",
 }
 
+CLOSENESS = tuple("moments:N" if name == "moments" else name for name in UTILITIES)
+"""The utilities, as help has them."""
+
 SOLVERS = {
     "best-response": "equinoise.solvers.best_response",
     "genetic": "equinoise.solvers.genetic",
@@ -38,6 +42,8 @@ ENGINES = {
     "spark": "equinoise.data.engines.spark",
 }
 
+SEPARATOR_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+
 COMMANDS = {
     name: f"equinoise.cli.{name}"
     for name in (
@@ -50,3 +56,24 @@ COMMANDS = {
 def load(choices: dict[str, str], name: str) -> Any:
     """The module of a choice."""
     return import_module(choices[name])
+
+
+def is_utility(value: Any) -> bool:
+    """Whether a value names a utility, with its number where one belongs to it."""
+    name = str(value).partition(":")[0]
+    numbers = _numbers(name) if name in UTILITIES else range(0)
+    return bool(value == name if numbers is None else any(value == f"{name}:{number}" for number in numbers))
+
+
+def utility_names() -> str:
+    """The names of the utilities as a choice."""
+    numbers = {name: _numbers(name) for name in UTILITIES}
+    *most, last = (
+        repr(name) if of is None else f"'{name}:N' with N from {of[0]} to {of[-1]}" for name, of in numbers.items()
+    )
+    return f"{', '.join(most)} or {last}"
+
+
+def _numbers(utility: str) -> range | None:
+    """The numbers of which one belongs to a utility's name; None if none does."""
+    return getattr(load(UTILITIES, utility), "NUMBERS", None)

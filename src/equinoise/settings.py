@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from equinoise.choices import ENGINES, NOISES, SOLVERS, UTILITIES, load
+from equinoise.choices import CLOSENESS, ENGINES, NOISES, SEPARATOR_MARKS, SOLVERS, is_utility, load, utility_names
 from equinoise.errors import check, is_number, is_whole
 from equinoise.formatting import join_or
 
@@ -30,7 +30,6 @@ MOST_FLOAT = sys.float_info.max
 MOST_BINS = 10_000
 MOST_DRAWS = 10**9
 SCALE_SETS = ("wide", "adaptive", "paper")
-CLOSENESS = tuple("moments:N" if name == "moments" else name for name in UTILITIES)
 
 MAKING = ("optimize", "synthesize")
 PLAYING = ("optimize", "compare")
@@ -90,23 +89,8 @@ def _words(names: Collection[str]) -> str:
     return join_or(names).replace("'", "")
 
 
-def _numbers(utility: str) -> range | None:
-    """The numbers of which one belongs to a utility's name; None if none does."""
-    return getattr(load(UTILITIES, utility), "NUMBERS", None)
-
-
-def _is_utility(value: Any) -> bool:
-    name = str(value).partition(":")[0]
-    numbers = _numbers(name) if name in UTILITIES else range(0)
-    return value == name if numbers is None else any(value == f"{name}:{number}" for number in numbers)
-
-
-def _utility_names() -> str:
-    numbers = {name: _numbers(name) for name in UTILITIES}
-    *most, last = (
-        repr(name) if of is None else f"'{name}:N' with N from {of[0]} to {of[-1]}" for name, of in numbers.items()
-    )
-    return f"{', '.join(most)} or {last}"
+def _is_separator(value: Any) -> bool:
+    return isinstance(value, str) and (value in SEPARATOR_MARKS or value in SEPARATOR_MARKS.values())
 
 
 def _are_names(value: Any) -> bool:
@@ -183,7 +167,7 @@ SETTINGS = {
     ),
     "utility": Setting(
         default="kl", commands=PLAYING, words="closeness is measured by",
-        checks=((_is_utility, _utility_names),),
+        checks=((is_utility, utility_names),),
         offers=tuple(name.removesuffix("N") for name in CLOSENESS),
         help=f"What closeness to the original means to the game: {_words(CLOSENESS)}.",
     ),
@@ -244,6 +228,16 @@ SETTINGS = {
     "engine_address": Setting(
         metavar="ADDRESS", commands=OPENING, saved=False, usual="this machine does the work",
         help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077).",
+    ),
+    "separator": Setting(
+        commands=OPENING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
+        checks=((_is_separator, f"{_words(SEPARATOR_MARKS)}, or that mark itself"),),
+        help=f"What separates the fields of text files: {_words(SEPARATOR_MARKS)}, or that mark itself.",
+    ),
+    "decimal": Setting(
+        commands=OPENING, saved=False, usual="numbers are plain, with a point", checks=_named((".", ",")),
+        offers=(".", ","),
+        help="The decimal mark in text files, a point or a comma. Once it is said, thousands may be apart: 1,234.5.",
     ),
     "base": Setting(
         kind=Path, commands=("synthesize",), saved=False, usual="even",

@@ -139,7 +139,7 @@ def test_bounds_read_off_the_data_come_with_a_warning():
         ("a.csv", b"id,payment\n1,10\n", "no column 'pay'. Did you mean 'payment'"),
         ("a.csv", b"id,zzz\n1,10\n", "no column 'pay'. It has 'id', 'zzz'"),
         ("a.parquet", b"PAR1 no parquet", "could not be read"),
-        ("a.xlsx", b"x", "must end in .csv, .tsv or .parquet"),
+        ("a.txt", b"pay\n1\n", "must end in .csv, .tsv or .parquet"),
     ],
 )
 def test_files_that_cannot_be_counted_are_refused(tmp_path, name, content, said):

@@ -13,6 +13,7 @@ from equinoise.data.bad_values import Rules
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players
 from equinoise.data.rows import open_rows
+from equinoise.data.text_format import TextFormat
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
@@ -143,6 +144,8 @@ def audit(
     end_to_end: bool = False,
     engine: str = "polars",
     engine_address: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """A saved mechanism, checked again; with ``data``, count it again by the saved settings and compare the histograms.
@@ -154,9 +157,12 @@ def audit(
     mechanism = Mechanism.read(file)
     same = None
     check(data is not None or engine == "polars", "engine", "left out without data to count", engine)
-    if data is not None:
+    text = TextFormat(separator, decimal)
+    if data is None:
+        text.check_unsaid("without data to count")
+    else:
         with engine_for(data, engine, engine_address) as reader:
-            same = _same_people(mechanism, data, reader)
+            same = _same_people(mechanism, data, reader, text)
     found = Audit(mechanism, mechanism.certificate(), mechanism.ledger.releases, mechanism.weights_as_named, same)
     return (
         replace(found, end_to_end=whole_procedure.end_to_end(mechanism, progress))
@@ -165,10 +171,10 @@ def audit(
     )
 
 
-def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None) -> bool:
+def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None, text: TextFormat) -> bool:
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
-    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit)
+    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit, text=text)
     rules = Rules(settings.get("missing", "refuse"), settings.get("outside", "refuse"))
     return count_players(rows, grid, rules, settings.get("unit_rows", "all")).same(mechanism.players)

@@ -104,16 +104,13 @@ def compare(
     genetic: bool = False,
     restarts: int | None = None,
     seed: int = 0,
-    missing: str = "refuse",
-    outside: str = "refuse",
-    padding_epsilon: float = 1.0,
-    percentile: float = 0.9,
-    unit: str | None = None,
-    unit_rows: str = "all",
-    engine: str = "polars",
-    engine_address: str | None = None,
+    missing: str = "refuse", outside: str = "refuse",
+    padding_epsilon: float = 1.0, percentile: float = 0.9,
+    unit: str | None = None, unit_rows: str = "all",
+    engine: str = "polars", engine_address: str | None = None,
+    separator: str | None = None, decimal: str | None = None,
     progress: Progress | None = None,
-) -> Comparison:
+) -> Comparison:  # fmt: skip
     """The game's solvers and the baselines on one column or several, at every epsilon. The data is counted once.
 
     ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
@@ -137,8 +134,8 @@ def compare(
     players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address,
-        check_grid=partial(_check_grid, procedures),
+        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator,
+        decimal=decimal, check_grid=partial(_check_grid, procedures),
     )  # fmt: skip
     public = bool(counting["public_bounds"])
     solving = {"scales": scales, "seed": seed, "restarts": restarts, "time_limit": time_limit}

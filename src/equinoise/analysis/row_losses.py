@@ -27,6 +27,7 @@ from equinoise.data.grid import Ints
 from equinoise.data.paths import find_files
 from equinoise.data.rows import Rows, open_rows
 from equinoise.data.text_fields import FIELD
+from equinoise.data.text_format import TextFormat
 from equinoise.data.write_rows import check_suffix, write_frames
 from equinoise.mechanisms.base import Mechanism
 
@@ -66,6 +67,8 @@ def write_losses(
     *,
     engine: str = "polars",
     engine_address: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
     force: bool = False,
     progress: RowProgress | None = None,
 ) -> RowLosses:
@@ -81,13 +84,14 @@ def write_losses(
     check_writable(out, Path(data) if files else None, saved, force=force)
     opened = mechanism if isinstance(mechanism, Mechanism) else Mechanism.open(mechanism)
     columns = [axis.name for axis in opened.grid.axes]
+    text = TextFormat(separator, decimal)
     with engine_for(data, engine, engine_address) as reader:
-        whole = open_rows(data, columns, keep=True)
+        whole = open_rows(data, columns, keep=True, text=text)
         writer = _LossWriter(opened, whole, progress)
         if writer.unit is not None:
-            writer.count_people(open_rows(data, columns, reader, keep=writer.unit))
-        paths = find_files(Path(data)).paths if files else ()
-        each = (open_rows(path, columns, reader, keep=True) for path in paths) if files else [whole]
+            writer.count_people(open_rows(data, columns, reader, keep=writer.unit, text=text))
+        paths = find_files(Path(data), text).paths if files else ()
+        each = (open_rows(path, columns, reader, keep=True, text=text) for path in paths) if files else [whole]
         write_frames(out, writer.frames(each), force=force)
     return RowLosses(opened, writer.groups, out, writer.rows, writer.left_out, writer.new_columns)
 

@@ -10,6 +10,7 @@ import narwhals as nw
 import numpy as np
 
 from equinoise.data.grid import Axis, Ints
+from equinoise.data.number_marks import hint_about
 from equinoise.data.rows import Rows
 from equinoise.data.text_fields import IS_TEXT, RAW
 from equinoise.errors import BadInput
@@ -77,8 +78,11 @@ def refuse_text(rows: Rows, number: int) -> None:
     raw = nw.col(f"{RAW} {number}").min().alias("example")
     text = rows.collect(rows.frame.filter(nw.col(f"{IS_TEXT} {number}")).select(raw, nw.len().alias("rows")))
     if text["rows"][0]:
+        example = str(text["example"][0])
+        hint = hint_about(example, rows.decimal)
+        what = "text or dates, not numbers," if hint is None else "no plain numbers"
         raise BadInput(
-            f"Column {rows.columns[number]!r} holds text or dates, not numbers, in {text['rows'][0]:,} "
-            f"row{'' if text['rows'][0] == 1 else 's'}, such as {str(text['example'][0])[:40]!r}. "
-            "Convert or remove them first."
+            f"Column {rows.columns[number]!r} holds {what} in {text['rows'][0]:,} "
+            f"row{'' if text['rows'][0] == 1 else 's'}, such as {example[:40]!r}. "
+            f"{hint or 'Convert or remove them first.'}"
         )

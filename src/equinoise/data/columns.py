@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from typing import Any
 
 import narwhals as nw
@@ -13,10 +14,27 @@ MOST_DIGITS = 38
 NAMELESS = "value"
 """What a column is called that has no name of its own."""
 
+LIKE_AN_ID = re.compile(
+    r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
+    r"worker|student|pupil|participant)([^a-z]|$)"
+    r"|(user|person|patient|customer|client|member|subject|case|respondent|employee|emp|student|participant|p)id$"
+)
+
+
+def named_like_an_id(name: str) -> bool:
+    """Whether a column's own name says that it tells people apart."""
+    return LIKE_AN_ID.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()) is not None
+
 
 def find_column(column: str | None, names: list[str], source: str) -> str:
-    """The name of the column that is meant, among ``names``; it may be left out where there is only one."""
+    """The name of the column that is meant, among ``names``; it may be left out where there is only one, unless that
+    one is called like an identifier."""
     if column is None:
+        if len(names) == 1 and named_like_an_id(names[0]):
+            raise BadInput(
+                f"{source} has one column, {names[0]!r}, which is called like a name for each person. If it is the "
+                f"measurement, say so with --column {names[0]!r} (in Python, column={names[0]!r})."
+            )
         if len(names) == 1:
             return names[0]
         raise BadInput(
@@ -24,15 +42,12 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
         )
     if column in names:
         return column
-    separator = next((mark for mark in ";\t|," if len(names) == 1 and mark in names[0]), None)
-    if separator is not None:
-        raise BadInput(
-            f"{source} seems to be separated by {separator!r}. Separate the fields of a .csv file by commas and "
-            "those of a .tsv file by tabs."
-        )
     lowered = {name.lower(): name for name in names}
     near = [lowered[n] for n in difflib.get_close_matches(column.lower(), lowered, n=3, cutoff=0.5)]
     hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
+    several = next((name for name in names if column in re.split(r"\s*[,;\t|]\s*", name)), None)
+    if several is not None:
+        hint = f"If {several!r} is several, name what separates them with --separator (in Python, separator=)."
     raise BadInput(f"{source} has no column {column!r}. {hint}")
 
 

@@ -8,28 +8,31 @@ from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
+from equinoise.data.other_files import refuse_no_text, refuse_program_file
+from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.errors import BadInput
 
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".tab": "\t"}
 PARQUET = {".parquet", ".pq"}
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files to read one after the other, in the order of their names. ``separator`` is there for text only."""
+    """Files to read one after the other, in the order of their names. ``separator`` is there for text only, and the
+    ``decimal`` mark if it was said."""
 
     paths: tuple[Path, ...]
     separator: str | None
     source: str
+    decimal: str | None = None
 
     @property
     def is_text(self) -> bool:
-        """Whether these are CSV or TSV files."""
+        """Whether these are text files."""
         return self.separator is not None
 
 
-def find_files(path: Path) -> Files:
-    """The files that a path means; a clear error if they are not all of one kind."""
+def find_files(path: Path, text: TextFormat = UNSAID) -> Files:
+    """The files that a path means, text read as it was said to be; a clear error if they are not all of one kind."""
     if path.is_dir():
         paths, source = _in_folder(path), f"The data in {str(path)!r}"
     elif not path.exists() and glob.has_magic(str(path)):
@@ -44,12 +47,14 @@ def find_files(path: Path) -> Files:
         if file.stat().st_size == 0:
             raise BadInput(f"The file {str(file)!r} is empty.")
     _refuse_twice(paths)
-    kinds = {_kind(file): file for file in paths}
+    kinds = {_kind(file, text): file for file in paths}
     if len(kinds) > 1:
         first, second = sorted(str(file) for file in kinds.values())[:2]
         raise BadInput(f"{source} is not all of one kind: there are {first!r} and {second!r}. Name one kind only.")
     (separator,) = kinds
-    return Files(tuple(paths), separator, source)
+    if separator is None:
+        text.check_unsaid("with Parquet files, whose columns have types")
+    return Files(tuple(paths), separator, source, text.decimal)
 
 
 def _in_folder(folder: Path) -> list[Path]:
@@ -92,14 +97,13 @@ def _refuse_twice(paths: Sequence[Path]) -> None:
             )
 
 
-def _kind(path: Path) -> str | None:
+def _kind(path: Path, text: TextFormat) -> str | None:
     """A file's separator, or None for Parquet."""
-    suffix = path.suffix.lower()
-    if suffix in PARQUET:
+    if path.suffix.lower() in PARQUET:
         return None
-    if suffix not in SEPARATORS:
-        raise BadInput(f"{str(path)!r} must end in .csv, .tsv or .parquet, so that it is clear how to read it.")
-    return SEPARATORS[suffix]
+    refuse_program_file(path)
+    refuse_no_text(path)
+    return text.separator_of(path)
 
 
 def check_same(paths: Sequence[Path], columns: Sequence[list[str]]) -> None:

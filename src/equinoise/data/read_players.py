@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from equinoise.data.bad_values import Rules
 from equinoise.data.bags import count_people
+from equinoise.data.columns import named_like_an_id
 from equinoise.data.counting import count_rows, find_bounds
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import Rows, open_rows
-from equinoise.errors import BadInput, check
+from equinoise.data.text_format import UNSAID, TextFormat
+from equinoise.errors import BadInput, EquinoiseWarning, check
 from equinoise.settings import check_settings
 
 Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
@@ -33,6 +36,8 @@ def read_players(
     unit_rows: str,
     engine: str,
     engine_address: str | None,
+    separator: str | None,
+    decimal: str | None,
     check_grid: Callable[[Grid], None],
     least: int = 2,
 ) -> tuple[Players, dict[str, Any]]:
@@ -40,13 +45,14 @@ def read_players(
     the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
     rules, padding = Rules(missing, outside), {"padding_epsilon": padding_epsilon, "percentile": percentile}
     check_settings({"unit": unit, "unit_rows": unit_rows})
+    text = TextFormat(separator, decimal)
     with engine_for(data, engine, engine_address) as reader:
-        rows, grid = open_columns(data, column, bounds, bins=bins, engine=reader, unit=unit, **padding)
+        rows, grid = open_columns(data, column, bounds, bins=bins, engine=reader, unit=unit, text=text, **padding)
         check_grid(grid)
         players = count_players(rows, grid, rules, unit_rows)
         check_players(players, least, units=bool(rows.fields))
         if unit is None:
-            warn_of_repeats(data, rows.columns)
+            warn_of_repeats(data, rows.columns, text)
     public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
     return players, counting_settings(
         players, public_bounds=public, missing=missing, outside=outside, unit=unit, unit_rows=unit_rows, **padding
@@ -78,11 +84,12 @@ def open_columns(
     *,
     engine: Engine | None,
     unit: str | None = None,
+    text: TextFormat = UNSAID,
     **axis_settings: Any,
 ) -> tuple[Rows, Grid]:
     """The rows to count and the grid to count them on, its axes made with the settings of :meth:`Axis.padded`; bounds
-    left out are read off the data, with a warning."""
-    rows = open_rows(data, column, engine, keep=False if unit is None else unit)
+    left out are read off the data, with a warning; and so is it said if a column is called like an identifier."""
+    rows = open_rows(data, column, engine, keep=False if unit is None else unit, text=text)
     if unit in rows.columns:
         raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
     if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
@@ -92,6 +99,13 @@ def open_columns(
     strange = next((name for name in by_column if name not in rows.columns), None)
     if strange is not None:
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
+    for name in filter(named_like_an_id, rows.columns):
+        warnings.warn(
+            f"Column {name!r} is called like a name for each person, and is counted as a measurement. If it only tells "
+            f"people apart, count another column (and use --unit {name!r}, in Python unit={name!r}, if it repeats).",
+            EquinoiseWarning,
+            stacklevel=5,
+        )
     axes = []
     for number, name in enumerate(rows.columns):
         low, high = _two_numbers(by_column[name]) if name in by_column else find_bounds(rows, number)

@@ -7,7 +7,6 @@ person, some 300 pairs are among them.
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,10 +20,11 @@ import polars as pl
 from polars import selectors
 
 from equinoise.data.bags import clean_units
-from equinoise.data.columns import can_be_unit
+from equinoise.data.columns import can_be_unit, named_like_an_id
 from equinoise.data.engines import frame_of, library_of
 from equinoise.data.paths import Files, find_files
 from equinoise.data.text_fields import header_of, some_text
+from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.errors import SeveralRowsWarning
 
 STRETCHES, ROWS_EACH, BYTES_EACH = 8, 2**15, 2**21
@@ -40,16 +40,10 @@ GLANCE_ROWS, LONGEST_ID, LONGEST_TEXT = 1000, 64, 256
 DATE = r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}([ T].*)?$|^\d{1,2}:\d{2}(:\d{2})?"
 WHOLE = r"^[-+]?\d+$"
 
-LIKE_AN_ID = re.compile(
-    r"(^|[^a-z])(id|ids|uid|uuid|guid|ssn|nr|person|patient|user|customer|client|member|subject|respondent|employee|"
-    r"worker|student|pupil|participant)([^a-z]|$)"
-    r"|(user|person|patient|customer|client|member|subject|case|respondent|employee|emp|student|participant|p)id$"
-)
 
-
-def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
+def warn_of_repeats(data: Any, columns: Sequence[str], text: TextFormat = UNSAID) -> None:
     """Say so if another column than these looks like a name for each person and has repeats."""
-    for name, values, all_rows in _likely_ids(data, columns):
+    for name, values, all_rows in _likely_ids(data, columns, text):
         counts = values.drop_nulls().value_counts(name="rows")["rows"]
         rows, different, most = int(counts.sum()), len(counts), int(counts.max() or 0)  # type: ignore[arg-type]
         if named_like_an_id(name):
@@ -67,11 +61,6 @@ def warn_of_repeats(data: Any, columns: Sequence[str]) -> None:
                 SeveralRowsWarning,
                 stacklevel=5,
             )
-
-
-def named_like_an_id(name: str) -> bool:
-    """Whether a column's own name says that it tells people apart."""
-    return LIKE_AN_ID.search(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()) is not None
 
 
 def _is_quantity(values: pl.Series) -> bool:
@@ -98,13 +87,13 @@ def _crowded(numbers: pl.Series) -> bool:
     return bool((rows[:-1] + rows[1:]).max() > 0.75 * len(numbers))
 
 
-def _likely_ids(data: Any, columns: Sequence[str]) -> Iterator[tuple[str, pl.Series, bool]]:
+def _likely_ids(data: Any, columns: Sequence[str], text: TextFormat) -> Iterator[tuple[str, pl.Series, bool]]:
     """Other columns that may be identifiers, of those rows that are looked at, and whether these are all rows."""
     if isinstance(data, np.ndarray | list | tuple):
         return
     with suppress(Exception):  # engines have classes of their own for what they cannot do, and nobody asked for this
         files = isinstance(data, str | Path)
-        sample = _sample_files(find_files(Path(data))) if files else _sample_frame(frame_of(data), columns)
+        sample = _sample_files(find_files(Path(data), text)) if files else _sample_frame(frame_of(data), columns)
         many = 0
         for name in _candidates(sample.types, columns)[:MOST_GLANCES]:
             values = None

@@ -17,6 +17,7 @@ from equinoise.data.engines.failures import explain_failures
 from equinoise.data.engines.polars import Polars
 from equinoise.data.paths import Files, check_same, find_files
 from equinoise.data.text_fields import FIELD, VALUE, column_numbers, header_of, our_names, refuse_repeated
+from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.errors import BadInput, check
 
 
@@ -26,7 +27,8 @@ class Rows:
 
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
     our own because engines take some names (``*``, ``^a.*$``) for patterns. ``fields`` are the names of columns that
-    come along as they are; number j of them is called ``FIELD j``. ``library`` is what runs queries on the frame.
+    come along as they are; number j of them is called ``FIELD j``. ``library`` is what runs queries on the frame,
+    ``decimal`` the mark that was said for text.
     """
 
     frame: nw.LazyFrame[Any]
@@ -35,6 +37,7 @@ class Rows:
     library: Library
     fields: tuple[str, ...] = ()
     from_text: bool = False
+    decimal: str | None = None
 
     def collect(self, query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         """The rows of a query that gives few."""
@@ -48,13 +51,14 @@ class Rows:
 
 
 def open_rows(
-    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False
-) -> Rows:
+    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False,
+    text: TextFormat = UNSAID,
+) -> Rows:  # fmt: skip
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
     A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
-    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it. With ``keep``, all columns
-    come along as they are, or the one that it names.
+    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it, and ``text`` is what was
+    said of text files. With ``keep``, all columns come along as they are, or the one that it names.
     """
     names: list[str | None] = list(column) if isinstance(column, list | tuple) else [column]  # type: ignore[list-item]
     named = len(names) > 0 and all(name is None or isinstance(name, str) for name in names)
@@ -63,7 +67,8 @@ def open_rows(
         if names.count(name) > 1:
             raise BadInput(f"Column {name!r} is named twice. Name different columns.")
     if isinstance(data, str | Path):
-        return _open_files(Path(data), names, engine or Polars(), keep)
+        return _open_files(Path(data), names, engine or Polars(), keep, text)
+    text.check_unsaid("with a dataframe or an array, which has numbers")
     if isinstance(data, np.ndarray | list | tuple):
         return _open_array(data, names, keep)
     with explain_failures("The dataframe", is_text=False):
@@ -101,9 +106,9 @@ def _numbers(data: Any) -> Any:
     return array.astype(np.float64) if array.dtype.itemsize > 8 else array
 
 
-def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str) -> Rows:
+def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str, said: TextFormat) -> Rows:
     with explain_failures(f"The file {str(path)!r}", is_text=True):
-        files = find_files(path)
+        files = find_files(path, said)
     with explain_failures(files.source, is_text=files.is_text):
         if not files.is_text:
             columns, every = _parquet_columns(files, names, keep)
@@ -114,7 +119,7 @@ def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool 
         fields = _fields(keep, header, files.source)
         refuse_repeated(files, columns if keep is True else (*columns, *fields), header)
         text: nw.LazyFrame[Any] = nw.from_native(engine.text(files, columns, fields)).lazy()
-        return Rows(text, columns, files.source, engine, fields, from_text=True)
+        return Rows(text, columns, files.source, engine, fields, from_text=True, decimal=files.decimal)
 
 
 def _fields(keep: bool | str, names: list[str], source: str) -> tuple[str, ...]:

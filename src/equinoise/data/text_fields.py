@@ -16,14 +16,14 @@ from pathlib import Path
 import polars as pl
 
 from equinoise.data.engines.failures import open_quotes, unreadable
+from equinoise.data.number_marks import to_number
 from equinoise.data.paths import Files, check_same
 from equinoise.errors import BadInput
 
 VALUE, IS_TEXT, RAW = "equinoise value", "equinoise is text", "equinoise raw"
 FIELD = "equinoise field"
-MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none"]
-PACKED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd", b"x\x01", b"x^", b"x\x9c", b"x\xda")
-"""How files that gzip, zstd or zlib made begin."""
+MISSING_MARKS = ["", "na", "n/a", "nan", "null", "none", "missing", "#n/a", ".", "?"]
+"""What stands for a value that is missing, in small letters. No dash: in accounts it is zero."""
 
 PART_BYTES = 64 * 2**20
 LINE_BYTES = 2**16
@@ -47,11 +47,12 @@ class Part:
     start: int = 0
     stop: int = 0
     fields: tuple[str, ...] = ()
+    decimal: str | None = None
 
     def read(self) -> pl.DataFrame:
         """The rows as numbers. Wherever this runs, what is wrong with the file becomes one sentence."""
         try:
-            query = numbers(self._text(), self.columns, self.fields)
+            query = numbers(self._text(), self.columns, self.fields, self.separator, self.decimal)
             return query.collect(engine="streaming", optimizations=ALL_FIELDS)
         except FileNotFoundError:
             raise BadInput(
@@ -84,7 +85,6 @@ def header_of(files: Files) -> list[str]:
     """The column names, if all the files have the same."""
     assert files.separator is not None
     for path in files.paths:
-        _refuse_packed(path)
         _refuse_open(path, files.source)
     headers = [scan([path], files.separator).collect_schema().names() for path in files.paths]
     if any("\0" in name or "\ufffd" in name for name in headers[0]):
@@ -93,16 +93,6 @@ def header_of(files: Files) -> list[str]:
         raise BadInput(f"{files.source} has lines that end in a carriage return alone. Save it with usual line ends.")
     check_same(files.paths, [[repr(name) for name in names] for names in headers])
     return headers[0]
-
-
-def _refuse_packed(path: Path) -> None:
-    """Polars would unpack it, but a packed file cannot be cut into parts; and some text looks like one."""
-    with path.open("rb") as file:
-        if file.read(4).startswith(PACKED):
-            raise BadInput(
-                f"The file {str(path)!r} begins like a packed file. Unpack it first; if it is text, put the first name "
-                "in quotes."
-            )
 
 
 def _refuse_open(path: Path, source: str) -> None:
@@ -133,17 +123,21 @@ def refuse_repeated(files: Files, names: Sequence[str], header: Sequence[str]) -
                 raise BadInput(f"{files.source} has several columns called {name!r}. Give each a name of its own.")
 
 
-def numbers(text: pl.LazyFrame, columns: Sequence[str], fields: Sequence[str] = ()) -> pl.LazyFrame:
+def numbers(
+    text: pl.LazyFrame, columns: Sequence[str], fields: Sequence[str] = (), separator: str = ",",
+    decimal: str | None = None,
+) -> pl.LazyFrame:  # fmt: skip
     """Text to numbers; column i becomes ``VALUE i``, with ``IS_TEXT i`` where there is none and ``RAW i`` to show.
 
-    The untouched text of column number j of ``fields`` comes along as ``FIELD j``.
+    The untouched text of column number j of ``fields`` comes along as ``FIELD j``. What is a number depends on the
+    ``separator`` and the ``decimal`` mark: see :func:`equinoise.data.number_marks.to_number`.
     """
     ours = column_numbers(columns, fields)
     query = [pl.col(ours[name]).alias(f"{FIELD} {j}") for j, name in enumerate(fields)]
     for i in range(len(columns)):
         raw = pl.col(f"{VALUE} {i}").str.strip_chars()
         missing = raw.is_null() | raw.str.to_lowercase().is_in(MISSING_MARKS)
-        number = pl.when(missing).then(None).otherwise(raw).cast(pl.Float64, strict=False)
+        number = to_number(pl.when(missing).then(None).otherwise(raw), decimal, separator)
         is_text = ~missing & number.is_null()
         query += [
             number.alias(f"{VALUE} {i}"),
@@ -176,7 +170,7 @@ def parts_of(
     size = PART_BYTES if size is None else size
     parts = []
     for path in files.paths:
-        whole = Part(str(path.absolute()), files.separator, columns, files.source, fields=fields)
+        whole = Part(str(path.absolute()), files.separator, columns, files.source, fields=fields, decimal=files.decimal)
         places = list(_cuts(path, size)) if path.stat().st_size > size else []
         header = places[0] if places else 0
         parts += [replace(whole, header=header, start=a, stop=b) for a, b in pairwise(places)] or [whole]

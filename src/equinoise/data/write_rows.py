@@ -11,7 +11,8 @@ from typing import IO, Any
 import polars as pl
 
 from equinoise.atomic_write import whole_file
-from equinoise.data.paths import PARQUET, SEPARATORS
+from equinoise.data.paths import PARQUET
+from equinoise.data.text_format import SEPARATORS
 from equinoise.errors import BadInput, EquinoiseError
 
 

@@ -18,6 +18,7 @@ from equinoise.data.grid import Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.read_players import Bounds, check_players, open_columns
 from equinoise.data.repeated_ids import warn_of_repeats
+from equinoise.data.text_format import TextFormat
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
 from equinoise.settings import MOST_BINS
 
@@ -52,6 +53,8 @@ class ColumnCounts:
     outside: str = "refuse"
     engine: str = "polars"
     engine_address: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -96,6 +99,8 @@ def count_columns(
     outside: str = "refuse",
     engine: str = "polars",
     engine_address: str | None = None,
+    separator: str | None = None,
+    decimal: str | None = None,
 ) -> ColumnCounts:
     """Count one column or several on all grids in one pass. (Bounds left out take a pass before, and a warning.)"""
     columns = 1 if column is None or isinstance(column, str) else len(column)
@@ -104,21 +109,22 @@ def count_columns(
     choices = sorted(set(usual if bins is None else bins))
     check(1 <= len(choices) <= MOST_BIN_CHOICES, "bins", f"at most {MOST_BIN_CHOICES} numbers", list(bins or ()))
     check_cells(choices[-1], columns)
+    text = TextFormat(separator, decimal)
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
         warnings.simplefilter("always", EquinoiseWarning)
         rows, grid = open_columns(
-            data, column, bounds, bins=choices[0], padding_epsilon=1.0, percentile=0.9, engine=reader
+            data, column, bounds, bins=choices[0], padding_epsilon=1.0, percentile=0.9, engine=reader, text=text
         )
         axes = [_with_bins(axis, number) for number in choices for axis in grid.axes]
         numbers = list(range(len(grid.axes))) * len(choices)
         codes, row_counts = counting.count_codes(rows, axes, numbers, Rules(missing, outside))
-        warn_of_repeats(data, rows.columns)
+        warn_of_repeats(data, rows.columns, text)
     sentences = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     public = frozenset(() if bounds is None else bounds if isinstance(bounds, Mapping) else rows.columns)
     source = str(data) if isinstance(data, str | Path) else "data"
     counts = ColumnCounts(
         grid.axes, tuple(choices), codes.astype(np.int16), row_counts, public, source, missing, outside, engine,
-        engine_address, sentences,
+        engine_address, separator, decimal, sentences,
     )  # fmt: skip
     check_players(counts.on(choices[0]), 1)
     return counts

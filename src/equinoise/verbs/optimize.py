@@ -37,23 +37,21 @@ def optimize(
     generations: int | None = None,
     restarts: int | None = None,
     seed: int = 0,
-    missing: str = "refuse",
-    outside: str = "refuse",
-    padding_epsilon: float = 1.0,
-    percentile: float = 0.9,
+    missing: str = "refuse", outside: str = "refuse",
+    padding_epsilon: float = 1.0, percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
-    unit: str | None = None,
-    unit_rows: str = "all",
-    engine: str = "polars",
-    engine_address: str | None = None,
+    unit: str | None = None, unit_rows: str = "all",
+    engine: str = "polars", engine_address: str | None = None,
+    separator: str | None = None, decimal: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
-) -> Mechanism:
+) -> Mechanism:  # fmt: skip
     """A certified mechanism for one column of numbers about people, or several together.
 
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
 
     ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
+    ``separator`` and ``decimal`` say how text files are written, where their endings and headers do not tell.
     ``bounds`` are public limits of the column (with several, a dict of them); left out, they are read off the data,
     with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start from:
     best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
@@ -74,7 +72,8 @@ def optimize(
     players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
-        unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=procedure.check_grid,
+        unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator, decimal=decimal,
+        check_grid=procedure.check_grid,
     )  # fmt: skip
     warn_of_delta(delta, players.total_people)
     return play(players, procedure, counting, start=start, progress=progress)

@@ -26,17 +26,14 @@ def synthesize(
     bins: int = 101,
     draws: int = 1,
     delta: float = 0.0,
-    missing: str = "refuse",
-    outside: str = "refuse",
-    padding_epsilon: float = 1.0,
-    percentile: float = 0.9,
+    missing: str = "refuse", outside: str = "refuse",
+    padding_epsilon: float = 1.0, percentile: float = 0.9,
     base: Sequence[float] | None = None,
-    unit: str | None = None,
-    unit_rows: str = "all",
-    engine: str = "polars",
-    engine_address: str | None = None,
+    unit: str | None = None, unit_rows: str = "all",
+    engine: str = "polars", engine_address: str | None = None,
+    separator: str | None = None, decimal: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
-) -> Mechanism:
+) -> Mechanism:  # fmt: skip
     """A differentially private mechanism for one column of numbers about people, certified for every dataset.
 
     No game is played: a public rule of epsilon, the number of cells within the bounds and draws gives every cell a
@@ -56,7 +53,8 @@ def synthesize(
     players, counting = read_players(
         data, column, bounds,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
-        unit_rows=unit_rows, engine=engine, engine_address=engine_address, check_grid=check_one_column, least=1,
+        unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator, decimal=decimal,
+        check_grid=check_one_column, least=1,
     )  # fmt: skip
     warn_of_delta(delta, players.total_people)
     tell(progress, "Working out the weights")

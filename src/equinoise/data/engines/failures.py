@@ -44,7 +44,7 @@ def unreadable(source: str, error: Exception, *, is_text: bool = True) -> BadInp
     if "more fields than" in text:
         return BadInput(
             f"{source} has rows with more fields than its header. Quote values that contain the separator, or remove "
-            "the extra fields."
+            "the extra fields. If another mark separates them, name it with --separator (in Python, separator=)."
         )
     if "CSV malformed" in text or 'could not parse `"' in text:
         return open_quotes(source)

@@ -20,7 +20,7 @@ class Polars(Engine):
     def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> pl.LazyFrame:
         """The columns of text files, lazily."""
         assert files.separator is not None
-        return numbers(scan(files.paths, files.separator), columns, fields)
+        return numbers(scan(files.paths, files.separator), columns, fields, files.separator, files.decimal)
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
         """The columns of Parquet files, lazily."""
