@@ -47,7 +47,10 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
     hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
     several = next((name for name in names if column in re.split(r"\s*[,;\t|]\s*", name)), None)
     if several is not None:
-        hint = f"If {several!r} is several, name what separates them with --separator (in Python, separator=)."
+        hint = (
+            f"If {several!r} is several, another mark separates them: of a text file, name it with --separator (in "
+            "Python, separator=)."
+        )
     raise BadInput(f"{source} has no column {column!r}. {hint}")
 
 
