@@ -23,7 +23,7 @@ from equinoise.data import read_players as people
 def main(engine, look, path, out):
     """Run the command, and tell."""
     if look == "unlooked":
-        people.warn_of_repeats = lambda data, columns: None
+        people.warn_of_repeats = lambda data, columns, text: None
     low, high = (str(bound) for bound in BOUNDS)
     line = ["--column", COLUMN, "--bounds", COLUMN, low, high, "--epsilon", "1", "--engine", engine]
     sys.argv = ["equinoise", "optimize", path, *line, "--out", out, "--force", "--json"]

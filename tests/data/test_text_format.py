@@ -91,7 +91,7 @@ def test_a_separator_that_is_named_is_not_guessed(tmp_path, word, mark):
 
 def test_a_wrong_separator_is_pointed_out(tmp_path):
     path = written(tmp_path, "id;x, y\n1;2\n")
-    assert "If 'id;x' is several, another mark separates them: of a text file, name it with --separator" in refusal(path)
+    assert "If 'id;x' is several, another mark separates them: of a text file, name it with" in refusal(path)
     assert "name it with --separator" in refusal(written(tmp_path, "x\n1,5\n2,5\n", "b.csv"))
     assert values(tmp_path / "b.csv", separator=";", decimal=",") == [1.5, 2.5]
     assert values(path, "x, y", separator=";") == values(path, "x, y", separator="semicolon") == [2]
