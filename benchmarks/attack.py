@@ -19,27 +19,36 @@ from equinoise import Axis, optimize
 from equinoise.cli import demo
 from equinoise.game.noise import WEIGHT_TOTAL, round_weights
 from equinoise.statistics import baselines
-from equinoise.synthesis import monotone
+from equinoise.synthesis.envelope import public_rule
+from equinoise.synthesis.envelope_weights import weights
 
 EPSILONS = (0.3, 1.0, 2.0)
 DRAWS = 10_000_000
 MANY, RELEASES, DELTA = 50, 1_000_000, 1e-6
 CROWDS = (5, 10, 20, 50, 100)
+BINS = 25
 CLOSE = 0.95
 """What share of the Laplace baseline's epsilon the attack must prove."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """Values of one real column, one a person, and its public bounds."""
+    """Values of one real column, one a person, and its public bounds; cut into as many bins within them as the paper's
+    padded grid has there, or padded as that is."""
 
     name: str
     values: np.ndarray
     bounds: tuple[float, float]
+    padded: bool = True
 
     @property
     def axis(self):
-        return Axis.padded(self.name, *self.bounds)
+        return Axis.padded(self.name, *self.bounds) if self.padded else Axis(self.name, *self.bounds, BINS)
+
+    @property
+    def without_padding(self):
+        """On the grid of the envelope."""
+        return replace(self, padded=False)
 
     @property
     def counts(self):
@@ -116,30 +125,33 @@ def solved_again_pairs(column, mechanism, epsilon):
     the benchmark.
     """
     for cell in np.unique(mechanism.cells).tolist():
-        again = optimize(column.without(cell), epsilon=epsilon, bounds=column.bounds)
+        again = optimize(column.without(cell), epsilon=epsilon, bounds=column.bounds, grid="paper")
         yield Pair(column.shown(cell), (side(mechanism), side(again)))
 
 
-def monotone_pairs(column, epsilon):
-    """Monotone weights for the data and for the data without a person of each cell."""
-    within = baselines.cells_in_bounds(column.axis)
-    counts = column.counts[within]
-    rule = monotone.public_rule(epsilon, len(counts))
-    everyone = Side.of_weights(monotone.weights(counts, rule))
+def envelope_side(counts, rule):
+    """What is drawn from these people by the envelope."""
+    occupied = np.flatnonzero(counts)
+    return Side.of_weights(weights(occupied, counts[occupied], rule).dense())
+
+
+def envelope_pairs(column, epsilon):
+    """The envelope's weights for the data and for the data without a person of each cell."""
+    counts, rule = column.counts, public_rule(epsilon, (len(column.counts),))
+    everyone = envelope_side(counts, rule)
     for cell in np.flatnonzero(counts).tolist():
-        without = monotone.weights(counts - (np.arange(len(counts)) == cell), rule)
-        yield Pair(column.shown(within.start + cell), (everyone, Side.of_weights(without)))
+        without = envelope_side(counts - (np.arange(len(counts)) == cell), rule)
+        yield Pair(column.shown(cell), (everyone, without))
 
 
 def crowd_pairs(axis, epsilon):
     """What the attacker likes best: everyone in the middle cell, and one person alone at the end of the bounds."""
-    within = baselines.cells_in_bounds(axis)
-    rule = monotone.public_rule(epsilon, within.stop - within.start)
+    rule = public_rule(epsilon, (axis.bins,))
     for crowd in CROWDS:
         without = np.zeros(rule.cells, dtype=np.int64)
         without[rule.cells // 2] = crowd
         added = without + (np.arange(rule.cells) == rule.cells - 1)
-        sides = tuple(Side.of_weights(monotone.weights(counts, rule)) for counts in (added, without))
+        sides = tuple(envelope_side(counts, rule) for counts in (added, without))
         yield Pair(f"alone, {crowd} elsewhere", sides)
 
 
@@ -153,7 +165,7 @@ def laplace_pair(axis, rows):
 
 def game_tasks(column, epsilon):
     """The game's mechanism under both comparisons: the others' noise as it is, and worked out again."""
-    mechanism = optimize(column.values, epsilon=epsilon, bounds=column.bounds)
+    mechanism = optimize(column.values, epsilon=epsilon, bounds=column.bounds, grid="paper")
     for pair, why in chosen(list(others_fixed_pairs(column, mechanism))):
         yield "per-instance", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
     for pair, why in chosen(list(solved_again_pairs(column, mechanism, epsilon))):
@@ -167,10 +179,10 @@ def one_draw_tasks(columns):
     for column, epsilon in asked:
         yield from game_tasks(column, epsilon)
     for column, epsilon in asked:
-        for pair, why in chosen(list(monotone_pairs(column, epsilon))):
+        for pair, why in chosen(list(envelope_pairs(column.without_padding, epsilon))):
             yield "differential-privacy", column.name, f"{pair.person} ({why})", epsilon, epsilon, pair
     for epsilon in EPSILONS:
-        pair = max(crowd_pairs(axis, epsilon), key=lambda pair: pair.expected(DRAWS))
+        pair = max(crowd_pairs(columns[0].without_padding.axis, epsilon), key=lambda pair: pair.expected(DRAWS))
         yield "differential-privacy", "made up", pair.person, epsilon, epsilon, pair
     for name, make in (("laplace", baselines.laplace_kernel), ("bounded-laplace", baselines.bounded_laplace_kernel)):
         for epsilon in EPSILONS:
@@ -181,7 +193,7 @@ def one_draw_tasks(columns):
 
 def many_draws_rows(column, source):
     """All draws of a budget: whom they cost most, and who is most exposed: whom they cost most at a delta in sight."""
-    mechanism = optimize(column.values, epsilon=1, delta=DELTA, draws=MANY, bounds=column.bounds)
+    mechanism = optimize(column.values, epsilon=1, delta=DELTA, draws=MANY, bounds=column.bounds, grid="paper")
     pairs, accountant = list(others_fixed_pairs(column, mechanism)), mechanism.accountant
     for why, delta in (("largest cost", DELTA), ("most exposed", 100 / RELEASES)):
         group = max(range(len(pairs)), key=lambda g, delta=delta: accountant.tight(g, MANY, delta))

@@ -34,7 +34,7 @@ def measure(n=100_000, repeats=7):
     """Seconds for as many values of each."""
     values = np.tile(heights(), math.ceil(n / len(heights())))[:n]
     whole, floats = np.rint(values).astype(np.int64).tolist(), values.tolist()
-    mechanism = optimize(heights(), epsilon=1, bounds=BOUNDS, draws=10**9, restarts=1)
+    mechanism = optimize(heights(), epsilon=1, bounds=BOUNDS, draws=10**9, restarts=1, grid="paper")
     discrete, continuous = laplace("i64"), laplace("f64")
     sides = {
         "Equinoise, exact draws": lambda: mechanism.sample(n),

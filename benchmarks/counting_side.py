@@ -27,13 +27,12 @@ LOW, PER_WIDTH = AXIS.padded_low, AXIS.per_width
 
 def ours(engine, path):
     """What `equinoise optimize` does before it plays: open the file and count, with every check."""
-    from equinoise.data.bad_values import Rules
     from equinoise.data.counting import count_rows
     from equinoise.data.engines import connect
     from equinoise.data.rows import open_rows
 
     with connect(engine) as connected:
-        return count_rows(open_rows(path, COLUMN, connected), Grid((AXIS,)), Rules()).histogram.counts
+        return count_rows(open_rows(path, COLUMN, connected), Grid((AXIS,))).histogram.counts
 
 
 def bare_polars(path):

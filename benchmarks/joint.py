@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 
-from equinoise.data.bad_values import Rules
 from equinoise.data.counting import count_rows
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.rows import open_rows
@@ -32,7 +31,7 @@ def players(*columns):
 def joint_game(columns, bins, epsilon, *, scales="wide", scale_per_column=False, utility="kl", rows=None):
     """The game on these columns of the players, or of other rows."""
     axes = tuple(Axis.padded(name, *BOUNDS[name], bins=bins) for name in columns)
-    found = count_rows(open_rows(players(*columns) if rows is None else rows, list(columns)), Grid(axes), Rules())
+    found = count_rows(open_rows(players(*columns) if rows is None else rows, list(columns)), Grid(axes))
     offered = offered_scales(scales, found.grid, epsilon, scale_per_column=scale_per_column)
     kernel = make_kernel("laplace", offered, found.grid.shape, found.grid.bins_of(found.cells))
     return Game(found, kernel, epsilon, utility)

@@ -31,7 +31,7 @@ OWN, OTHER, ALL = theme.COLOURS[theme.RELEASED], theme.COLOURS[theme.LAPLACE], t
 
 def mechanism() -> equinoise.PerInstance:
     """What all pictures are of."""
-    made = equinoise.optimize(players(), column="height", bounds=BOUNDS, epsilon=EPSILON)
+    made = equinoise.optimize(players(), column="height", bounds=BOUNDS, epsilon=EPSILON, grid="paper")
     assert isinstance(made, equinoise.PerInstance)
     return made
 

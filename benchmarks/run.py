@@ -10,13 +10,23 @@ import sys
 import time
 from pathlib import Path
 
-from benchmarks import bench_counting, bench_draws, bench_growth, bench_names, bench_plain, bench_solvers, bench_start
+from benchmarks import (
+    bench_counting,
+    bench_draws,
+    bench_growth,
+    bench_names,
+    bench_plain,
+    bench_schema,
+    bench_solvers,
+    bench_start,
+)
 from benchmarks.measuring import Part, machine, table
 
 PARTS = {
     "plain": bench_plain.measure,
     "solvers": bench_solvers.measure,
     "counting": bench_counting.measure,
+    "schema": bench_schema.measure,
     "names": bench_names.measure,
     "draws": bench_draws.measure,
     "growth": bench_growth.measure,

@@ -22,7 +22,7 @@ from benchmarks.rule_cases import FINER, FRESH, GRIDS, SECTIONS, TRIED, columns,
 HARDLY = 1e-4
 TARGETS = {0.1: 0.006, 0.3: 0.0035, 1.0: 0.002, 2.0: 0.0015}
 FIRST = Rule()
-CHOSEN = Rule(shape="triangular", share=0.1, total=0.5, spread=1.0)
+CHOSEN = Rule(shape="triangular", share=0.1, total=0.5, spread=1.0, alone=True)
 
 
 def epsilon_a_draw(draws, epsilon, delta):
@@ -97,7 +97,7 @@ def one_change(cases, base):
     yield line(["*Chosen rule*", *[""] * 13])
     yield compared("**chosen**", CHOSEN, cases, base)
     back = {
-        "crowds alone": {"alone": True},
+        "no crowds alone": {"alone": False},
         "floor 0.01 t": {"spread": None},
         "reach 5 bins": {"share": None, "reach": 5.0},
         "exponential, 0.025 K": {"shape": "exponential", "share": 0.025},

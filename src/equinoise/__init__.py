@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from equinoise.analysis.compare import Comparison as Comparison
     from equinoise.analysis.compare import compare as compare
     from equinoise.analysis.row_losses import write_losses as write_losses
-    from equinoise.data.grid import Axis as Axis
+    from equinoise.data.axis import Axis as Axis
+    from equinoise.data.category_axis import CategoryAxis as CategoryAxis
     from equinoise.data.grid import Grid as Grid
     from equinoise.data.grid import Histogram as Histogram
+    from equinoise.data.schema import Column as Column
+    from equinoise.data.schema import Schema as Schema
     from equinoise.errors import BadInput as BadInput
     from equinoise.errors import BudgetSpent as BudgetSpent
     from equinoise.errors import EquinoiseError as EquinoiseError
@@ -41,10 +44,12 @@ __version__ = "0.1.0"
 
 _HOMES = {
     "Audit": "analysis.audit",
-    "Axis": "data.grid",
+    "Axis": "data.axis",
     "BadInput": "errors",
     "BudgetSpent": "errors",
+    "CategoryAxis": "data.category_axis",
     "Certificate": "privacy.certificate",
+    "Column": "data.schema",
     "Comparison": "analysis.compare",
     "EquinoiseError": "errors",
     "EquinoiseWarning": "errors",
@@ -56,6 +61,7 @@ _HOMES = {
     "NotPublicWarning": "errors",
     "Promise": "privacy.promise",
     "PromiseNotMet": "errors",
+    "Schema": "data.schema",
     "SeveralRowsWarning": "errors",
     "Solution": "solvers.solution",
     "WeakPromiseWarning": "errors",
@@ -70,10 +76,10 @@ _HOMES = {
 }
 
 __all__ = [
-    "Audit", "Axis", "BadInput", "BudgetSpent", "Certificate", "Comparison", "EquinoiseError", "EquinoiseWarning",
-    "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance", "PrivateTable", "Promise",
-    "PromiseNotMet", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response", "certify",
-    "compare", "optimize", "synthesize", "write_losses",
+    "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
+    "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
+    "PrivateTable", "Promise", "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning",
+    "audit", "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
 ]  # fmt: skip
 
 

@@ -22,7 +22,14 @@ def format_number(value: float) -> str:
 
 def three_digits(value: float) -> str:
     """A number in three digits, without powers of ten where people do without."""
-    return f"{value:,.0f}" if 1000 <= value < 1e12 else f"{value:.3g}"
+    return f"{value:,.0f}" if 999.5 <= abs(value) < 1e12 else f"{value:.3g}"
+
+
+def percent(share: float) -> str:
+    """A share in three digits and few letters."""
+    if share == 0:
+        return "0 %"
+    return "<0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
 
 
 def printable(text: str) -> str:

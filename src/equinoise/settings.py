@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from equinoise.choices import CLOSENESS, ENGINES, NOISES, SEPARATOR_MARKS, SOLVERS, is_utility, load, utility_names
-from equinoise.errors import check, is_number, is_whole
-from equinoise.formatting import join_or
+from equinoise.errors import check
+from equinoise.setting import FLAG, Rule, Setting, are_names, are_scales, is_separator, list_words, named, number, whole
 
 LEAST_EPSILON = 1e-9
 """Below this the margin of the game's floating point would be larger than what is asked."""
@@ -31,6 +30,9 @@ MOST_BINS = 10_000
 MOST_DRAWS = 10**9
 SCALE_SETS = ("wide", "adaptive", "paper")
 
+MISSING_RULES = ("refuse", "drop", "category")
+OUTSIDE_RULES = ("refuse", "clip")
+
 MAKING = ("optimize", "synthesize")
 PLAYING = ("optimize", "compare")
 READING = ("optimize", "synthesize", "compare")
@@ -38,116 +40,75 @@ COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
 """Commands that make a mechanism, play the game, have a grid of their own, count columns, or open data at all."""
 
-Rule = tuple[Callable[[Any], bool], str | Callable[[], str]]
-"""Whether a value is possible (or, where settings are looked at together, all of them by name), and what it must be;
-worked out when it is needed where that depends on what can be chosen."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A public setting, and what is known of it without the data.
-
-    ``kind`` is the type of one value on the command line (a tuple: a column's name and two numbers; a list: numbers, or
-    a name), ``usual`` what is taken where there is no ``default``, ``words`` what a report calls it, ``offers`` names
-    that a shell completes.
-    ``checks`` look at the value alone, ``needs`` at all settings; ``of_solver``: only solvers that declare it take it.
-    """
-
-    help: str
-    default: Any = None
-    usual: str = ""
-    kind: type = str
-    commands: tuple[str, ...] = ()
-    words: str = ""
-    checks: tuple[Rule, ...] = ()
-    needs: tuple[Rule, ...] = ()
-    of_solver: bool = False
-    offers: tuple[str, ...] = ()
-    metavar: str | None = None
-    multiple: bool = False
-    required: bool = False
-    saved: bool = True
-
-
-def _whole(low: int, high: int, most: str = "") -> tuple[Rule, ...]:
-    return ((lambda value: is_whole(value, low, high), f"a whole number from {low} to {most or high}"),)
-
-
-def _number(accepts: Callable[[float], bool], must_be: str) -> tuple[Rule, ...]:
-    return ((lambda value: is_number(value) and accepts(value), must_be),)
-
 
 def _with_order(fits: Callable[[Any], bool], must_be: str) -> tuple[Rule, ...]:
     return ((lambda given: given["order"] is None or fits(given), f"{must_be} with a Renyi order"),)
 
 
-def _named(names: Collection[str]) -> tuple[Rule, ...]:
-    return ((lambda value: isinstance(value, str) and value in names, lambda: join_or(names)),)
-
-
-def _words(names: Collection[str]) -> str:
-    return join_or(names).replace("'", "")
-
-
-def _is_separator(value: Any) -> bool:
-    return isinstance(value, str) and (value in SEPARATOR_MARKS or value in SEPARATOR_MARKS.values())
-
-
-def _are_names(value: Any) -> bool:
-    names = value if isinstance(value, list | tuple) else [value]
-    return len(names) > 0 and all(isinstance(name, str) for name in names)
-
-
-def _are_scales(value: Any) -> bool:
-    if isinstance(value, Mapping):
-        return all(isinstance(name, str) and _are_scales(scales) for name, scales in value.items())
-    return isinstance(value, str) or (isinstance(value, Collection) and all(map(is_number, value)))
-
-
-FLAG: tuple[Rule, ...] = ((lambda value: isinstance(value, bool), "True or False"),)
-
 SETTINGS = {
+    "schema": Setting(
+        kind=Path, metavar="FILE", commands=READING, saved=False, usual="made of the next options",
+        help="A TOML file of what is public about the columns: bounds, steps, categories, who a person is ('equinoise "
+        "schema' drafts one).",
+    ),
     "column": Setting(
-        multiple=True, commands=COUNTING, words="column", usual="those that --bounds names, or the only one",
-        checks=((_are_names, "the name of a column, or a list of names"),),
-        help="The column of numbers; one row is one person. With several, whole rows are drawn ('explore': choose "
-        "among them on the page; 'synthesize' takes one).",
+        multiple=True, commands=COUNTING, words="column",
+        usual="those of the schema, those with --bounds or --categories, or the only one",
+        checks=((are_names, "the name of a column, or a list of names"),),
+        help="The column; one row is one person. With several, whole rows are drawn ('explore': choose among them on "
+        "the page).",
     ),
     "bounds": Setting(
-        kind=tuple, multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING, saved=False,
-        help="Public limits of a column. 'synthesize' needs them; left out elsewhere, they are read off the data, with "
-        "a warning.",
+        kind=tuple, each=("bound", "bound"), multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING, saved=False,
+        help="Public limits of a column of numbers, or of dates (2024-01-31). 'synthesize' needs them; left out "
+        "elsewhere, they are read off the data, with a warning.",
+    ),
+    "step": Setting(
+        kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", commands=READING, saved=False,
+        usual="any number is a value",
+        help="Values of a column are whole steps from its lower bound, and so are those that are drawn.",
+    ),
+    "categories": Setting(
+        kind=tuple, each=("names",), multiple=True, metavar="COLUMN A,B,...", commands=READING, saved=False,
+        help="All values of a column of categories, which is a public list.",
     ),
     "epsilon": Setting(
         kind=float, required=True, commands=READING, words="epsilon asked for",
-        checks=_number(lambda e: LEAST_EPSILON <= e <= MOST_FLOAT, f"a finite number of at least {LEAST_EPSILON:g}"),
+        checks=number(lambda e: LEAST_EPSILON <= e <= MOST_FLOAT, f"a finite number of at least {LEAST_EPSILON:g}"),
         needs=_with_order(lambda given: given["epsilon"] >= LEAST_RENYI, f"at least {LEAST_RENYI:g}"),
         help="The loss that everyone must stay within: for one draw, or with --delta and several --draws for all "
         "together.",
     ),
     "bins": Setting(
-        kind=int, default=101, commands=COUNTING, saved=False, checks=_whole(2, MOST_BINS),
-        help="Bins of the padded range.",
+        kind=int, commands=COUNTING, saved=False, checks=whole(2, MOST_BINS),
+        usual="a bin for every step, or 100; fewer if these are over 256, or over 10,000 cells with several columns",
+        help="Bins of a column of numbers that the schema gives none.",
+    ),
+    "grid": Setting(
+        default="schema", commands=READING, words="grid", offers=("schema", "paper"),
+        checks=named(("schema", "paper")),
+        help="schema: the cells that people can be in. paper: 101 bins of a padded range, as in the paper's "
+        "experiments.",
     ),
     "draws": Setting(
-        kind=int, default=1, commands=MAKING, words="draws allowed", checks=_whole(1, MOST_DRAWS),
+        kind=int, default=1, commands=MAKING, words="draws allowed", checks=whole(1, MOST_DRAWS),
         help="How many draws may ever be released.",
     ),
     "delta": Setting(
         kind=float, default=0.0, commands=MAKING, words="delta",
-        checks=_number(lambda delta: 0 <= delta < 1, "a number from 0 to below 1")
-        + _number(lambda delta: delta == 0 or delta >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
+        checks=number(lambda delta: 0 <= delta < 1, "a number from 0 to below 1")
+        + number(lambda delta: delta == 0 or delta >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
         needs=_with_order(lambda given: given["delta"] == 0, "left out"),
         help="Probability with which epsilon may be exceeded. With several draws, epsilon is then for all together.",
     ),
     "order": Setting(
         kind=float, metavar="ORDER", commands=("optimize",), words="Renyi order",
-        checks=_number(lambda order: 1 < order <= MOST_ORDER, f"an order above 1, at most {MOST_ORDER:g}"),
+        checks=number(lambda order: 1 < order <= MOST_ORDER, f"an order above 1, at most {MOST_ORDER:g}"),
         help="Bound the Renyi divergence of this order by epsilon, instead of the loss.",
     ),
     "noise": Setting(
-        default="laplace", commands=PLAYING, words="family of noise", checks=_named(NOISES), offers=tuple(NOISES),
-        help=f"Family of the noise: {_words(NOISES)}; 'compare' takes several, separated by commas.",
+        default="laplace", commands=PLAYING, words="family of noise", checks=named(NOISES), offers=tuple(NOISES),
+        help=f"Family of the noise: {list_words(NOISES)}; 'compare' takes several, separated by commas.",
     ),
     "scales": Setting(
         kind=list, default="wide", metavar="SCALES", commands=PLAYING, words="scales on offer", offers=SCALE_SETS,
@@ -156,7 +117,7 @@ SETTINGS = {
                 lambda value: not isinstance(value, str) or value in SCALE_SETS,
                 "'wide', 'adaptive', 'paper' or numbers in data units, such as 50,500,20000 (in Python a list)",
             ),
-            (_are_scales, "numbers in data units, or the name of a set"),
+            (are_scales, "numbers in data units, or the name of a set"),
         ),
         help="Noise scales on offer: wide; adaptive, new ones next to those in use; paper; or numbers in data units "
         "such as 50,500,20000.",
@@ -169,27 +130,27 @@ SETTINGS = {
         default="kl", commands=PLAYING, words="closeness is measured by",
         checks=((is_utility, utility_names),),
         offers=tuple(name.removesuffix("N") for name in CLOSENESS),
-        help=f"What closeness to the original means to the game: {_words(CLOSENESS)}.",
+        help=f"What closeness to the original means to the game: {list_words(CLOSENESS)}.",
     ),
     "solver": Setting(
-        default="best-response", commands=("optimize",), words="solver", checks=_named(SOLVERS), offers=tuple(SOLVERS),
+        default="best-response", commands=("optimize",), words="solver", checks=named(SOLVERS), offers=tuple(SOLVERS),
         help="best-response; optimal, the best profile with a proven gap; or genetic, the paper's other algorithm.",
     ),
     "time_limit": Setting(
         kind=float, usual="60", commands=PLAYING, words="time limit of the solver (s)", of_solver=True,
-        checks=_number(lambda seconds: 0 < seconds < math.inf, "a positive number of seconds"),
+        checks=number(lambda seconds: 0 < seconds < math.inf, "a positive number of seconds"),
         help="Seconds for the optimal solver.",
     ),
     "generations": Setting(
         kind=int, usual="270", commands=("optimize",), words="generations of the solver", of_solver=True,
-        checks=_whole(1, 10**6), help="Generations of the genetic solver at most.",
+        checks=whole(1, 10**6), help="Generations of the genetic solver at most.",
     ),
     "restarts": Setting(
-        kind=int, usual="8", commands=PLAYING, words="restarts of best response", checks=_whole(1, 10**6),
+        kind=int, usual="8", commands=PLAYING, words="restarts of best response", checks=whole(1, 10**6),
         of_solver=True, help="Restarts of best response; the best end is kept.",
     ),
     "seed": Setting(
-        kind=int, default=0, commands=PLAYING, words="seed of the solver", checks=_whole(0, 2**64, "2^64"),
+        kind=int, default=0, commands=PLAYING, words="seed of the solver", checks=whole(0, 2**64, "2^64"),
         help="Of the solver's restarts (public); never of a draw.",
     ),
     "unit": Setting(
@@ -199,31 +160,33 @@ SETTINGS = {
     ),
     "unit_rows": Setting(
         default="all", commands=READING, words="rows of a person that count", offers=("all", "one"),
-        checks=_named(("all", "one")),
+        checks=named(("all", "one")),
         needs=((lambda given: given["unit"] is not None or given["unit_rows"] == "all", "left out without a unit"),),
         help="With --unit: all rows of a person count and are removed together, or one, the middle one by value.",
     ),
     "missing": Setting(
-        default="refuse", commands=COUNTING, words="missing values", offers=("refuse", "drop"),
-        checks=_named(("refuse", "drop")), help="refuse, or drop missing and infinite values.",
+        commands=COUNTING, saved=False, offers=MISSING_RULES, usual="refuse", checks=named(MISSING_RULES),
+        help="What becomes of missing and infinite values where the schema does not say: refuse all, drop those rows, "
+        "or category, a bin of their own.",
     ),
     "outside": Setting(
-        default="refuse", commands=COUNTING, words="values outside the bounds", offers=("refuse", "clip"),
-        checks=_named(("refuse", "clip")), help="refuse, or clip values outside the bounds.",
+        commands=COUNTING, saved=False, offers=OUTSIDE_RULES, usual="refuse", checks=named(OUTSIDE_RULES),
+        help="What becomes of values outside where the schema does not say: refuse all, or clip them to the nearer "
+        "bound (rows of unknown categories are dropped).",
     ),
     "padding_epsilon": Setting(
         kind=float, default=1.0, commands=READING, words="epsilon of the padding",
-        checks=_number(lambda epsilon: 0 < epsilon < math.inf, "a positive number"),
-        help="Epsilon that sizes the padding.",
+        checks=number(lambda epsilon: 0 < epsilon < math.inf, "a positive number"),
+        help="With --grid paper: epsilon that sizes the padding.",
     ),
     "percentile": Setting(
         kind=float, default=0.9, commands=READING, words="percentile of the padding",
-        checks=_number(lambda share: 0.5 <= share < 1, "at least 0.5 and below 1"),
-        help="How much of that noise must fall within the padded range; 0.5 is no padding.",
+        checks=number(lambda share: 0.5 <= share < 1, "at least 0.5 and below 1"),
+        help="With --grid paper: how much of that noise must fall within the padded range; 0.5 is no padding.",
     ),
     "engine": Setting(
-        default="polars", commands=OPENING, saved=False, checks=_named(ENGINES), offers=tuple(ENGINES),
-        help=f"What reads and counts the files: {_words(ENGINES)}. The counts are the same.",
+        default="polars", commands=OPENING, saved=False, checks=named(ENGINES), offers=tuple(ENGINES),
+        help=f"What reads and counts the files: {list_words(ENGINES)}. The counts are the same.",
     ),
     "engine_address": Setting(
         metavar="ADDRESS", commands=OPENING, saved=False, usual="this machine does the work",
@@ -231,17 +194,17 @@ SETTINGS = {
     ),
     "separator": Setting(
         commands=OPENING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
-        checks=((_is_separator, f"{_words(SEPARATOR_MARKS)}, or that mark itself"),),
-        help=f"What separates the fields of text files: {_words(SEPARATOR_MARKS)}, or that mark itself.",
+        checks=((is_separator, f"{list_words(SEPARATOR_MARKS)}, or that mark itself"),),
+        help=f"What separates the fields of text files: {list_words(SEPARATOR_MARKS)}, or that mark itself.",
     ),
     "decimal": Setting(
-        commands=OPENING, saved=False, usual="numbers are plain, with a point", checks=_named((".", ",")),
+        commands=OPENING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
         offers=(".", ","),
         help="The decimal mark in text files, a point or a comma. Once it is said, thousands may be apart: 1,234.5.",
     ),
     "base": Setting(
         kind=Path, commands=("synthesize",), saved=False, usual="even",
-        help="A file with one number for each cell within the bounds: where people are expected.",
+        help="A file with one number for each cell of the grid: where people are expected.",
     ),
     "own_start": Setting(
         kind=bool, default=False, words="solved from a start of one's own", checks=FLAG,

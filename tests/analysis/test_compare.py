@@ -23,7 +23,7 @@ METHODS = [method for method in PROMISES if method != "genetic"]
 @pytest.fixture(scope="module")
 def pay_comparison():
     """A comparison of one column at two epsilons."""
-    return equinoise.compare(demo.pay(), column="wage", bounds=(0, 4000), epsilons=[2, 0.3], **FAST)
+    return equinoise.compare(demo.pay(), column="wage", bounds=(0, 4000), epsilons=[2, 0.3], grid="paper", **FAST)
 
 
 def by(found, method, epsilon):
@@ -38,9 +38,10 @@ def test_the_example_in_the_docstring():
 
 def test_every_method_has_a_row_at_every_epsilon(pay_comparison):
     assert pay_comparison.epsilons == (0.3, 2.0)
-    assert [(row.epsilon, row.method) for row in pay_comparison.rows] == [(e, m) for e in (0.3, 2.0) for m in METHODS]
-    assert pay_comparison.methods == METHODS
-    assert pay_comparison.left_out == ()
+    padded = [method for method in METHODS if method not in {"envelope", "pay-once"}]  # which have no room for padding
+    assert [(row.epsilon, row.method) for row in pay_comparison.rows] == [(e, m) for e in (0.3, 2.0) for m in padded]
+    assert pay_comparison.methods == padded
+    assert {left.method for left in pay_comparison.left_out} == {"envelope", "pay-once"}
     for row in pay_comparison.rows:
         assert len(row.metrics) == 8
         assert all(math.isfinite(value) for value in row.metrics.values())
@@ -51,7 +52,7 @@ def test_every_method_has_a_row_at_every_epsilon(pay_comparison):
 
 
 def test_it_agrees_with_optimize(pay_comparison):
-    made = equinoise.optimize(demo.pay(), column="wage", bounds=(0, 4000), epsilon=2, restarts=2, bins=41)
+    made = equinoise.optimize(demo.pay(), column="wage", bounds=(0, 4000), epsilon=2, restarts=2, bins=41, grid="paper")
     game = by(pay_comparison, "best-response", 2)
     assert game.metrics == pytest.approx(made.metrics())
     assert game.worst_loss == made.worst_loss
@@ -116,6 +117,14 @@ def test_the_dp_histogram_is_a_mean_of_releases(pay_comparison):
     assert 1e-4 < row.metrics["kl"] < 0.05
 
 
+def test_the_estimate_is_of_noisy_counts_and_without_padding_only(columns_comparison, pay_comparison):
+    row = by(columns_comparison, "pay-once", 1)
+    assert (row.releases, row.protected, row.promised) == (5, 80, 1.0)
+    assert row.metrics["kl"] < by(columns_comparison, "dp-histogram", 1).metrics["kl"] * 1.5
+    (left,) = [left for left in pay_comparison.left_out if left.method == "pay-once"]
+    assert "without padding" in left.reason
+
+
 def test_the_promise_of_the_game_is_not_differential_privacy(pay_comparison):
     for method in ("best-response", "optimal"):
         assert "not differential privacy" in by(pay_comparison, method, 0.3).promise
@@ -147,13 +156,15 @@ def test_what_a_solver_cannot_take_is_left_out(monkeypatch):
     assert "more than memory allows" in left.reason
 
 
-def test_without_opendp_its_row_is_left_out_once(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "opendp.prelude", None)
+def test_where_opendp_fails_its_rows_are_left_out_once(monkeypatch):
+    def fail(counts, law):
+        raise equinoise.EquinoiseError("OpenDP could not draw the noise (no).")
+
+    monkeypatch.setattr(methods, "noisy_counts", fail)
     found = equinoise.compare(np.arange(60.0), bounds=(0, 60), epsilons=[1, 2], **FAST)
-    (left,) = found.left_out
-    assert (left.method, left.epsilon) == ("dp-histogram", None)
-    assert "pip install 'equinoise[peers]'" in left.reason
-    assert "dp-histogram" not in found.methods
+    assert [(left.method, left.epsilon) for left in found.left_out] == [("dp-histogram", None), ("pay-once", None)]
+    assert all("could not draw" in left.reason for left in found.left_out)
+    assert not {"dp-histogram", "pay-once"} & set(found.methods)
 
 
 def test_the_genetic_solver_takes_part_when_asked(monkeypatch):
@@ -212,11 +223,10 @@ def test_bad_settings():
 
 def test_known_figures_of_the_heights(heights):
     """Deterministic baselines on the 1,844 heights; the DP histogram within a wide margin of its mean."""
-    found = equinoise.compare(heights, bounds=(163, 226), epsilons=[0.1, 1], restarts=1, time_limit=0.3)
+    found = equinoise.compare(heights, bounds=(163, 226), epsilons=[0.1, 1], grid="paper", restarts=1, time_limit=0.3)
     expected = {
         "laplace": (1.815, 1.199), "bounded-laplace": (1.815, 1.201), "staircase": (1.800, 1.052),
         "additive-smoothing": (0.3219, 0.02408), "bounded-smoothing": (0.02390, 0.0005633),
-        "monotone-weights": (0.0014811, 0.00020990),
     }  # fmt: skip
     for method, figures in expected.items():
         assert [by(found, method, e).metrics["kl"] for e in (0.1, 1)] == pytest.approx(figures, rel=1e-3)
@@ -225,6 +235,8 @@ def test_known_figures_of_the_heights(heights):
     p = found.histogram.counts / 1844
     q = baselines.laplace_output(p, found.grid.axes, 1)
     assert by(found, "laplace", 1).metrics["kl"] == metrics.kl(p, q)
+    made = equinoise.synthesize(heights, bounds=(163, 226), bins=25, epsilon=1)
+    assert 0 < made.metrics()["kl"] < 0.0003
 
 
 def test_families_of_noise_side_by_side():
@@ -251,14 +263,12 @@ ONE_COLUMN = {
     ("staircase", 0.3): (2.027371354886769, 0.37683987491358567, 0.3821713021383517, 0.00038250422166994855),
     ("additive-smoothing", 0.3): (0.09533830161859579, 0.9994268689079352, 0.3, 0.2990491495123093),
     ("bounded-smoothing", 0.3): (0.01032970606189777, 0.9998831646429556, 0.3, 0.29896474026335795),
-    ("monotone-weights", 0.3): (0.00142251297824548, 0.9999893268613116, 0.3, 0.2995369522543667),
     ("best-response", 2): (0.00019547518556832286, 0.9999994890933845, 2.0, 1.9988359106307199),
     ("laplace", 2): (1.0940560704303794, 0.6768981202044794, 2.057988207252781, 0.0022000385740146887),
     ("bounded-laplace", 2): (1.1146593860220126, 0.6705844946015465, 1.9999999992215036, 0.0021011568049181936),
     ("staircase", 2): (0.7854764432073593, 0.7876475860237628, 2.5458155628461845, 0.006749654222088921),
     ("additive-smoothing", 2): (0.0053606754131825425, 0.9999982467673093, 2.0, 1.9989372071534994),
     ("bounded-smoothing", 2): (0.0003604711981711064, 0.9999996428395017, 2.0, 1.998931876817844),
-    ("monotone-weights", 2): (0.0002075465120117412, 0.999999790768413, 2.0, 1.999260488176934),
 }  # fmt: skip
 
 
@@ -289,17 +299,25 @@ def columns_comparison(request, table):
     return equinoise.compare(table, column=columns, bounds=limits, epsilons=[1], bins=7, restarts=2, time_limit=1)
 
 
-def test_several_columns_have_every_method_but_monotone_weights(columns_comparison):
-    assert columns_comparison.methods == [method for method in METHODS if method != "monotone-weights"]
-    (left,) = columns_comparison.left_out
-    assert (left.method, left.epsilon) == ("monotone-weights", None)
-    assert "take one column" in left.reason
+def test_several_columns_have_every_method(columns_comparison):
+    assert columns_comparison.methods == METHODS
+    assert not columns_comparison.left_out
     names = [axis.name for axis in columns_comparison.grid.axes]
     found = columns_comparison.to_json()
     assert (found["column"], found["cells"], found["people"]) == (names, 7 ** len(names), 80)
-    assert found["settings"]["bounds"] == {name: list(LIMITS[name]) for name in names}
+    expected = {name: {"bounds": list(map(float, LIMITS[name])), "bins": 7} for name in names}
+    assert found["settings"]["schema"] == {"columns": expected}
     for row in columns_comparison.rows:
-        assert set(row.metrics) == {"kl", "js", "tv", "jaccard", "cosine", "correlation_loss", "columns"}
+        assert set(row.metrics) == {
+            "kl",
+            "js",
+            "tv",
+            "jaccard",
+            "cosine",
+            "correlation_loss",
+            "association_loss",
+            "columns",
+        }
         assert set(row.metrics["columns"]) == set(names)
         assert row.metrics["kl"] >= max(one["kl"] for one in row.metrics["columns"].values())
         assert row.promised is not None
@@ -361,11 +379,11 @@ def test_the_losses_of_smoothing_on_several_columns_are_those_of_fractions(colum
 def test_the_noisy_counts_of_several_columns_are_those_within_all_bounds(columns_comparison, monkeypatch):
     asked = []
 
-    def no_noise(counts):
+    def no_noise(counts, law):
         asked.append(counts)
         return counts
 
-    monkeypatch.setattr("equinoise.analysis.opendp_histogram.noisy_counter", lambda epsilon: (no_noise, epsilon))
+    monkeypatch.setattr(methods, "noisy_counts", no_noise)
     row = methods.Methods(columns_comparison.players, True).dp_histogram(4.0)
     assert asked[0].tolist() == columns_comparison.histogram.counts[within(columns_comparison.grid.axes)].tolist()
     kept = asked[0] + 1 / 16

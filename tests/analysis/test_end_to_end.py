@@ -50,7 +50,7 @@ def by_hand(values, **asked):
         {"epsilon": 1, "scales": "adaptive", "restarts": 1},
         {"epsilon": 1, "scales": [1.0, 10.0, 400.0], "noise": "staircase", "restarts": 1},
         {"epsilon": 2, "solver": "genetic", "generations": 3, "scales": [30.0, 400.0]},
-        {"epsilon": 2, "solver": "optimal", "restarts": 1, "scales": [0.5, 10.0, 400.0]},
+        {"epsilon": 2, "solver": "optimal", "restarts": 1, "grid": "paper", "scales": [0.5, 10.0, 400.0]},
         {"epsilon": 1, "delta": 1e-5, "draws": 3, "restarts": 1, "scales": [0.5, 10.0, 400.0]},
     ],
 )
@@ -268,7 +268,22 @@ def test_outputs_are_exact_beyond_64_bits(mechanism):
     assert sum(once.sums) == once.total
 
 
-OPTIMIZE = ["--bounds", "pay", "0", "100", "--bins", "25", "--restarts", "1", "--epsilon", "1", "--out", "pay.eq"]
+OPTIMIZE = [
+    "--bounds",
+    "pay",
+    "0",
+    "100",
+    "--grid",
+    "paper",
+    "--bins",
+    "25",
+    "--restarts",
+    "1",
+    "--epsilon",
+    "1",
+    "--out",
+    "pay.eq",
+]
 
 
 def test_the_command(run, folder):

@@ -30,8 +30,8 @@ def test_json(run, folder):
         assert {"epsilon", "method", "metrics", "seconds", "protected", "promised", "promise"} <= set(row)
         assert set(row["metrics"]) == names
         assert ("solver" in row) == (row["method"] in {"best-response", "optimal"})
-        assert ("kl_spread" in row) == (row["method"] == "dp-histogram")
-        assert ("worst_loss" in row) == (row["method"] != "dp-histogram")
+        assert ("kl_spread" in row) == (row["method"] in {"dp-histogram", "pay-once"})
+        assert ("worst_loss" in row) == (row["method"] not in {"dp-histogram", "pay-once"})
     assert stat.S_IMODE(os.stat("plot.svg").st_mode) == 0o600
 
 
@@ -79,14 +79,12 @@ def test_bounds_left_out_warn(run, folder):
     )
 
 
-def test_without_its_extra_the_dp_histogram_is_left_out(run, folder, monkeypatch):
-    monkeypatch.setitem(sys.modules, "opendp.prelude", None)
-    status, out, err = run("compare", "pay.csv", *COLUMN, *FAST, "--epsilon", "1,2", "--json")
+def test_what_the_paper_s_grid_has_no_room_for_is_left_out(run, folder):
+    status, out, err = run("compare", "pay.csv", *COLUMN, *FAST, "--epsilon", "1,2", "--grid", "paper", "--json")
     assert status == 0
-    (left,) = json.loads(out)["left_out"]
-    assert left["method"] == "dp-histogram"
-    assert "pip install 'equinoise[peers]'" in left["reason"]
-    assert err == f"Left out: dp-histogram. {left['reason']}\n"
+    left = {each["method"]: each["reason"] for each in json.loads(out)["left_out"]}
+    assert "without padding" in left["pay-once"]
+    assert f"Left out: pay-once. {left['pay-once']}\n" in err
 
 
 BAD = [
@@ -171,10 +169,12 @@ def two_columns(folder):
 def test_two_columns_as_json(run, two_columns):
     status, out, err = run("compare", *two_columns, "--json", "--plot", "two.svg")
     assert status == 0
-    assert err == "Left out: monotone-weights. Monotone weights take one column: compare each alone to see it.\n"
+    assert err == ""
     found = json.loads(out)
     assert (found["column"], found["cells"], found["settings"]["bins"]) == (["a", "b"], 81, 9)
-    assert found["settings"]["bounds"] == {"a": [0, 60], "b": [0, 40]}
+    assert found["settings"]["schema"]["columns"] == {
+        "a": {"bounds": [0, 60], "bins": 9}, "b": {"bounds": [0, 40], "bins": 9}
+    }  # fmt: skip
     for row in found["results"]:
         assert set(row["metrics"]["columns"]) == {"a", "b"}
     with open("two.svg") as plot:

@@ -17,7 +17,7 @@ from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, make_
 
 PARTS = {
     (profile_weights, "certify"): "certificate",
-    (worst_case, "certify_monotone"): "certificate",
+    (worst_case, "certify_envelope"): "certificate",
     (profile_weights, "losses"): "losses",
     (worst_case, "each_without_one"): "losses",
     (profile_weights.ProfileWeights, "_added_up"): "sums",

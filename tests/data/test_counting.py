@@ -192,13 +192,12 @@ EDGES = """
 import sys
 import numpy as np, polars as pl
 from equinoise import Axis
-from equinoise.data.bad_values import Rules
 from equinoise.data.counting import count_rows
 from equinoise.data.grid import Grid
 from equinoise.data.rows import open_rows
 
 def counted(data, axis):
-    return count_rows(open_rows(data, "x"), Grid((axis,)), Rules()).histogram.counts
+    return count_rows(open_rows(data, "x"), Grid((axis,))).histogram.counts
 
 whole = Axis.padded("x", 0, 1, bins=300, percentile=1 - 0.5 / np.e, padding_epsilon=2)  # bins of a whole 1/100
 for axis in (Axis.padded("x", 163, 226), whole):

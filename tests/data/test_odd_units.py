@@ -15,7 +15,7 @@ from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import open_rows
 from tests.helpers.counts import count, count_units
 
-AXIS = Axis.padded("x", 0, 100, bins=41)
+AXIS = Axis("x", 0.0, 100.0, 41)
 VISITS = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(i * 37 % 101) for i in range(60)]})
 ASKED = {"column": "x", "bounds": (0, 100), "epsilon": 1, "bins": 41}
 LINE = ("--column", "x", "--bounds", "x", "0", "100", "--epsilon", "1", "--bins", "41")

@@ -15,6 +15,7 @@ from equinoise.errors import BadInput, EquinoiseError
 from equinoise.explore import view
 from equinoise.explore.counts import count_columns
 from equinoise.explore.request import PageRequest, make
+from equinoise.solvers import least_epsilon
 from tests.helpers.counts import count_jointly
 from tests.helpers.explore_server import BIN_CHOICES, PAY_VALUES, pay_counts, three_columns
 
@@ -22,7 +23,7 @@ from tests.helpers.explore_server import BIN_CHOICES, PAY_VALUES, pay_counts, th
 @given(st.lists(st.integers(0, 10_000), min_size=1, max_size=60), st.integers(2, 400), st.integers(2, 400))
 def test_each_grid_gets_the_counts_it_gets_alone(cells, first, second):
     """Values next to the edges of the grids, where one bit decides."""
-    axes = [Axis.padded("value", 0.0, 7.0, bins=bins) for bins in sorted({first, second, 101})]
+    axes = [Axis("value", 0.0, 7.0, bins) for bins in sorted({first, second, 101})]
     edges = np.concatenate([axis.padded_low + np.arange(axis.bins + 1) * axis.width for axis in axes])
     inside = edges[(edges >= 0.0) & (edges <= 7.0)]
     values = np.concatenate([inside[np.array(cells) % len(inside)], [0.0, 7.0]])
@@ -189,6 +190,10 @@ def test_what_is_shown_is_the_mechanism_s_own():
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)
     assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=1e-3)
+    mean = mechanism.statistics()["columns"]["pay"]
+    first, *_ = found["statistics"]["rows"]
+    assert first == ["pay: mean", f"{mean['data']['mean']:.3g}", f"{mean['released']['mean']:.3g}"]
+    assert found["statistics"]["header"] == ["statistic", "data", "released"]
     figures = list(view.quick_figures(mechanism))
     assert [figure["name"] for figure in figures] == ["distribution", "noise", "losses", "cost"]
     distribution = figures[0]
@@ -212,8 +217,8 @@ def test_the_command_shown_makes_the_same(folder, run):
     asked = PageRequest(0.25, bins=21, draws=7)
     command = view.command(counted, asked)
     assert command == (
-        "equinoise optimize 'own pay.csv' --column 'my pay' --bounds 'my pay' 0 100 --epsilon 0.25 --bins 21 --draws 7 "
-        "--outside clip --out mechanism.eq"
+        "equinoise optimize 'own pay.csv' --column 'my pay' --bounds 'my pay' 0 100 --outside clip --bins 21 "
+        "--epsilon 0.25 --draws 7 --out mechanism.eq"
     )
     import shlex
 
@@ -246,13 +251,13 @@ def test_columns_that_were_not_counted_are_refused(columns):
 @pytest.mark.parametrize(
     "asked",
     [
-        {"promise": "differential-privacy"},
         {"epsilon": 1e-5},
         {"draws": 2, "delta": 1e-6, "epsilon": 1e-4},
     ],
     ids=str,
 )
-def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked):
+def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked, monkeypatch):
+    monkeypatch.setattr(least_epsilon, "SECONDS", 0.0)  # how far the search gets is up to the clock
     data, counted = three_columns(column=["pay", "tall"])
     asked = {"epsilon": 1.0, "bins": 9, **asked}
     limits = {"pay": (0, 100), "tall": (0, 200)}
@@ -261,6 +266,12 @@ def test_refusals_with_several_columns_are_those_of_optimize_word_for_word(asked
     with pytest.raises(type(theirs.value)) as ours:
         make(counted, PageRequest.from_json(asked))
     assert str(ours.value) == str(theirs.value)
+
+
+def test_columns_that_bounds_name_are_several():
+    data, _ = three_columns()
+    counted = count_columns(data, bounds={"pay": (0, 100), "tall": (0, 200), "age": (18, 90)}, missing="drop")
+    assert counted.bins == (8, 11, 16, 26)
 
 
 def test_several_columns_are_read_once(tmp_path, monkeypatch):
@@ -290,7 +301,7 @@ def test_bounds_of_some_columns_are_public_where_only_those_take_part():
     assert "not private" not in str(make(counted, PageRequest(1.0, bins=9, columns=[0])).promise)
     assert "not private" in str(make(counted, PageRequest(2.0, bins=9, columns=[0, 1])).promise)
     assert view.command(counted, PageRequest(2.0, bins=9, columns=[1, 0])) == (
-        "equinoise optimize data --column pay --column tall --bounds pay 0 100 --epsilon 2 --bins 9 --missing drop "
+        "equinoise optimize data --column pay --column tall --bounds pay 0 100 --missing drop --bins 9 --epsilon 2 "
         "--out mechanism.eq"
     )
 

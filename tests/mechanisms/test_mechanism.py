@@ -111,7 +111,7 @@ def test_show_json_is_enough_to_compute_the_output_and_every_loss(any_mechanism)
 @pytest.mark.parametrize("kind", counted.KINDS)
 def test_draws_follow_the_output_and_are_cell_midpoints(kind):
     made = counted.make(kind, draws=10**6)
-    values = made.sample(100_000, source=seeded_bytes(3))
+    values = made.sample(100_000, frame="numpy", source=seeded_bytes(3))
     assert values.shape == ((100_000, 2) if kind in counted.SEVERAL_COLUMNS else (100_000,))
     bins = []
     for axis, column in zip(made.grid.axes, values.reshape(len(values), -1).T, strict=True):
@@ -240,9 +240,9 @@ def with_weights(text, packed):
         (lambda text: text + "2 2026-01-01T00:00:00+00:00 5 " + "0" * 64 + "\n", "ledger of releases has been changed"),
         (lambda text: text.replace("\n1 ", "\n2 "), "ledger of releases has been changed"),
         (lambda text: text.replace("\n1 ", "\n01 "), "ledger of releases has been changed"),
-        (lambda text: text.replace("equinoise 5", "equinoise 6", 1), "format 6; .* Upgrade"),
-        (lambda text: text.replace("equinoise 5", "equinoise 2", 1), "format 2; .* Make the mechanism again"),
-        (lambda text: text.replace("equinoise 5 ", "equinoise 5 ../../", 1), "first line"),
+        (lambda text: text.replace("equinoise 6", "equinoise 7", 1), "format 7; .* Upgrade"),
+        (lambda text: text.replace("equinoise 6", "equinoise 2", 1), "format 2; .* Make the mechanism again"),
+        (lambda text: text.replace("equinoise 6 ", "equinoise 6 ../../", 1), "first line"),
         (lambda text: text.replace("equinoise", "equinoises", 1), "not saved by Equinoise"),
         (lambda text: "SQLite format 3\0" + text, "format 1"),
     ],

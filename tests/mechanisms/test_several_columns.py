@@ -143,8 +143,8 @@ def test_three_columns_and_scales_of_ones_own(table):
 @pytest.mark.parametrize(
     ("settings", "said"),
     [
-        ({"column": ["a", "a"]}, "named twice"),
-        ({"column": ["a", "none"]}, "no column 'none'"),
+        ({"column": ["a", "a"], "bounds": {"a": (0, 100)}}, "named twice"),
+        ({"column": ["a", "none"], "bounds": {"a": (0, 100)}}, "no column 'none'"),
         ({"bounds": (0, 1)}, "must be a dict"),
         ({"bounds": {**BOUNDS, "z": (0, 1)}}, "column 'z'"),
         ({"bins": 3000}, "9,000,000 cells .* at most 2,048 bins"),

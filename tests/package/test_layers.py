@@ -11,7 +11,7 @@ import equinoise
 ROOT = Path(equinoise.__file__).parent
 
 LAYERS = [
-    {"versions", "formatting", "errors", "atomic_write", "choices", "display", "settings", "command_line"},
+    {"versions", "formatting", "errors", "atomic_write", "choices", "display", "setting", "settings"},
     {"data"},
     {"privacy"},
     {"game"},

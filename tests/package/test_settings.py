@@ -13,9 +13,10 @@ from docs_build import settings as page
 from equinoise.analysis.compare import compare
 from equinoise.choices import COMMANDS, SOLVERS, load
 from equinoise.cli.main import all_commands
-from equinoise.command_line import command_line
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
 from equinoise.mechanisms.document import check_saved
+from equinoise.present.command_line import command_line
 from equinoise.settings import SETTINGS, check_setting, check_settings, option_of
 from equinoise.solvers.best_response import RESTARTS
 from equinoise.solvers.genetic import GENERATIONS
@@ -26,6 +27,9 @@ VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "co
 NO_SETTINGS = {"data", "start", "progress", "genetic"}
 OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins")}
 """Settings that a command has otherwise than the table."""
+
+OF_THEIR_OWN = {("cost", "draws"), ("cost", "delta"), ("schema", "column")}
+"""Options that are called like a setting and are none."""
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -55,7 +59,7 @@ def test_a_command_takes_the_options_of_the_table(name):
     options = {option.opts[0]: option for option in all_commands()[name].params}
     for setting, told in SETTINGS.items():
         if name not in told.commands:
-            assert option_of(setting) not in options or (name, setting) in {("cost", "draws"), ("cost", "delta")}
+            assert option_of(setting) not in options or (name, setting) in OF_THEIR_OWN
         elif (name, setting) not in OTHERWISE:
             option = options[option_of(setting)]
             assert option.name == setting
@@ -138,12 +142,23 @@ def test_a_file_may_tell_saved_settings_alone_with_values_that_can_be(values):
 
 def test_a_command_leaves_out_defaults_and_what_its_verb_does_not_take():
     values = {"epsilon": 1.0, "draws": 1, "scales": [1.5, 20.0], "scale_per_column": True, "base": "BASE", "unit": None}
-    found = command_line("optimize", "my data", {"a": (0.0, 1.5), "b c": None}, values, "x.eq")
+    schema = Schema.from_options(["a", "b c"], {"a": (0.0, 1.5)}, {"a": 0.5})
+    found = command_line("optimize", "my data", schema, values, "x.eq")
     assert found == (
-        "equinoise optimize 'my data' --column a --column 'b c' --bounds a 0 1.5 --epsilon 1 --scales 1.5,20 "
-        "--scale-per-column --out x.eq"
+        "equinoise optimize 'my data' --column a --column 'b c' --bounds a 0 1.5 --step a 0.5 --epsilon 1 "
+        "--scales 1.5,20 --scale-per-column --out x.eq"
     )
-    assert "--base BASE" in command_line("synthesize", "d", {"a": None}, values, "x.eq")
+    assert "--base BASE" in command_line("synthesize", "d", schema, values, "x.eq")
+
+
+def test_a_command_names_a_file_of_the_schema_where_options_cannot_say_it():
+    columns = {"a": {"categories": ["x", "y"]}, "b": {"categories": ["x, y", "z"]}}
+    said = command_line("optimize", "d", Schema.of({"columns": {"a": columns["a"]}}), {}, "x.eq")
+    assert said == "equinoise optimize d --column a --categories a x,y --out x.eq"
+    odd = [columns["b"], {"categories": [1, 2]}, {"bounds": [0, 1], "missing": "drop"}]
+    for other in odd:
+        said = command_line("optimize", "d", Schema.of({"columns": {"a": columns["a"], "b": other}}), {}, "x.eq")
+        assert said == "equinoise optimize d --schema SCHEMA.toml --out x.eq"
 
 
 def test_the_page_is_what_the_table_says():

@@ -72,7 +72,9 @@ def test_convergence_has_no_round_before_the_first(mechanisms, kind):
 
 
 def test_a_profile_found_otherwise_is_told_apart():
-    m = equinoise.optimize(PEOPLE, epsilon=1, bounds=(0, 100), bins=15, solver="optimal", time_limit=1, restarts=1)
+    m = equinoise.optimize(
+        PEOPLE, epsilon=1, bounds=(0, 100), bins=15, grid="paper", solver="optimal", time_limit=1, restarts=1
+    )
     figure = make_figure("convergence", m)
     assert "optimal" in figure.caption
     assert f"less than {m.solver['lower_bound']:.4g}" in figure.words

@@ -33,6 +33,7 @@ COMMANDS = [
     "report",
     "reproduce",
     "sample",
+    "schema",
     "show",
     "synthesize",
 ]
@@ -358,7 +359,7 @@ def test_solvers_tell_how_much_of_their_work_is_done():
     heard: list[Round] = []
 
     def settings(**more):
-        return {"epsilon": 1, "bounds": (0, 100), "bins": 21, "progress": heard.append, **more}
+        return {"epsilon": 1, "bounds": (0, 100), "bins": 21, "grid": "paper", "progress": heard.append, **more}
 
     equinoise.optimize(people, **settings(restarts=4))
     assert [state.done for state in heard] == [state.run / 13 for state in heard]

@@ -9,12 +9,14 @@ from benchmarks import (
     bench_growth,
     bench_names,
     bench_plain,
+    bench_schema,
     bench_solvers,
     bench_start,
     counting_side,
     growth,
     plain,
     run,
+    schema_side,
 )
 from benchmarks.measuring import Goal, Part, at_least, at_most, holds, machine, side_by_side
 
@@ -79,6 +81,17 @@ def test_counting_would_notice_other_counts():
     assert [what.split(", ")[-1].split(" of all")[0] for what in missed] == [
         "by the clock", "of the processor", "peak memory", "the same counts",
     ]  # fmt: skip
+
+
+def test_counting_by_a_schema_is_the_same_on_every_side():
+    part = bench_schema.measure(rows=3000, repeats=1)
+    assert reached(part, "the same counts")
+    assert len(part.lines) == 1 + 3 + 12
+    one = {"seconds": 1.0, "processor": 1.0, "peak": 2**20, "counts": [1, 2]}
+    told = {(case, *side): [one] for case in schema_side.CASES for side in schema_side.SIDES}
+    assert all(goal.reached for goal in bench_schema.report(told, 3, 1).goals)
+    told["five", "duckdb", "ours"] = [{**one, "seconds": 1.6, "processor": 1.4, "counts": [2, 1]}]
+    assert [goal.reached for goal in bench_schema.report(told, 3, 1).goals].count(False) == 2
 
 
 def test_looking_for_names_that_repeat():

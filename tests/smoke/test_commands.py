@@ -53,7 +53,7 @@ def test_audit_sample_show_and_cost(folder):
     rows = list(csv.reader(run(folder, "sample", "pay.eq", "-n", 5).splitlines()))
     assert rows[0] == ["pay"]
     assert len(rows) == 6
-    assert "padded by" in run(folder, "show", "pay.eq")
+    assert "bounds 0 to 100, 31 bins of 3.23" in run(folder, "show", "pay.eq")
     run(folder, "cost", "pay.eq", "--plot", "cost.svg")
     assert "<svg" in (folder / "cost.svg").read_text()
 

@@ -10,7 +10,8 @@ from benchmarks.float_weights import BENDS, SHAPES, KernelRule, Numbers, Rule, S
 from benchmarks.replace_one import bound, exhaustive, measured
 from benchmarks.rule_cases import GRIDS, TRIED, histograms
 from benchmarks.worst_case import CHOSEN, TARGETS, epsilon_a_draw, kl, mean, measure
-from equinoise.synthesis import monotone
+from equinoise.synthesis.envelope import public_rule
+from equinoise.synthesis.envelope_weights import weights
 
 EPSILONS = [0.05, 0.3, 1.0, 2.5]
 RULES = [
@@ -72,10 +73,8 @@ def test_a_neighbour_that_counts_for_more_than_a_person_breaks_the_order_of_remo
 
 def numbers_of(rule):
     """The whole numbers of the package's rule, in people."""
-    floor = np.array(rule.floors, dtype=float)
-    assert np.ptp(floor) == 0
-    near = np.pad(np.array(rule.near) / rule.unit, (0, rule.cells - len(rule.near)))
-    return Numbers(near, rule.cap / rule.unit, float(floor[0]) / rule.unit)
+    near = np.pad(rule.near_table / rule.unit, (0, rule.cells - len(rule.near_table)))
+    return Numbers(near, rule.cap / rule.unit, rule.floors[0] / rule.unit, rule.alone / rule.unit)
 
 
 @settings(max_examples=100)
@@ -84,18 +83,20 @@ def numbers_of(rule):
     st.sampled_from([0.01, *EPSILONS]),
 )
 def test_the_float_twin_follows_the_weights_that_are_released(counts, epsilon):
-    rule = monotone.public_rule(epsilon, len(counts))
-    exact = [math.log(weight / rule.unit) for weight in monotone.weights(np.array(counts), rule)]
+    rule, occupied = public_rule(epsilon, (len(counts),)), np.flatnonzero(counts)
+    found = weights(occupied, np.array(counts)[occupied], rule)
+    exact = [math.log(weight / rule.unit) for weight in found.dense()]
     twin = log_weights(np.array(counts), epsilon, numbers_of(rule))
     assert twin == pytest.approx(exact, rel=2e-5, abs=2e-6 * max(10, sum(n for n in counts if n < 10**4)))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
-@pytest.mark.parametrize("cells", [2, 25, 101])
+@pytest.mark.parametrize("cells", [5, 25, 101])
 def test_the_chosen_rule_is_the_package_rule(epsilon, cells):
-    mine, theirs = CHOSEN.numbers(epsilon, cells), numbers_of(monotone.public_rule(epsilon, cells))
-    assert mine.near == pytest.approx(theirs.near, abs=1e-6)
+    mine, theirs = CHOSEN.numbers(epsilon, cells), numbers_of(public_rule(epsilon, (cells,)))
+    assert np.minimum(mine.near, mine.cap)[1:] == pytest.approx(theirs.near[1:], abs=2e-5)
     assert (mine.cap, mine.floor) == pytest.approx((theirs.cap, theirs.floor), rel=1e-5)
+    assert max(mine.alone, mine.cap + mine.floor) == pytest.approx(theirs.alone, rel=1e-4)
 
 
 def test_smoothing_is_additive_smoothing():

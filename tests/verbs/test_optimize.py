@@ -9,13 +9,13 @@ import pytest
 
 import equinoise
 from equinoise import BadInput, NotPublicWarning, PromiseNotMet
-from equinoise.data import grid
+from equinoise.data import axis, schema
 from equinoise.solvers.procedure import Procedure
 from equinoise.verbs import optimize as pipeline
 from equinoise.verbs import synthesize as synthesis
 
 
-@pytest.mark.parametrize("module", [grid, pipeline, synthesis])
+@pytest.mark.parametrize("module", [axis, schema, pipeline, synthesis])
 def test_examples_in_docstrings(module):
     found = doctest.testmod(module)
     assert found.attempted > 0
@@ -88,7 +88,7 @@ def test_the_smallest_epsilon_reached_can_be_asked_for():
         ([5.0, 6.0], {"bounds": 5}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": (0, 1, 2)}, "'bounds' parameter must be two numbers"),
         ([5.0, 6.0], {"bounds": "04"}, "'bounds' parameter must be two numbers"),
-        ([5.0, 6.0], {"bounds": {"pay": (0, 10)}}, "There are bounds for column 'pay'"),
+        ([5.0, 6.0], {"bounds": {"pay": (0, 10)}, "column": "age"}, "There are bounds for column 'pay'"),
         *(
             ([5.0, 6.0], {"bounds": bounds}, "'bounds' parameter")
             for bounds in ({}, {"value": None})  # bounds of the data must not pass for public ones

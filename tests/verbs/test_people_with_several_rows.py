@@ -137,7 +137,7 @@ def test_one_row_each_is_the_ordinary_game(panel):
 def test_the_middle_row_of_everyone(panel, verb, more):
     made = verb(panel, unit="nr", unit_rows="one", **PANEL, **more)
     middle = [sorted(made.grid.axis.cell_of(v) for v in years["lwage"])[3] for _, years in panel.group_by("nr")]
-    assert made.histogram.tolist() == np.bincount(middle, minlength=101).tolist()
+    assert made.histogram.tolist() == np.bincount(middle, minlength=made.grid.cells).tolist()
     assert "only the middle one is used" in str(made.promise)
 
 
@@ -196,7 +196,7 @@ def test_what_people_with_several_rows_can_have(panel, more):
     ("settings", "said"),
     [
         ({"unit": "name"}, "has no column 'name'"),
-        ({"unit": "lwage"}, "both the unit and what is counted"),
+        ({"unit": "lwage"}, "unit: must not also be a column"),
         ({"unit": 3}, "the name of a column"),
         ({"unit_rows": "two"}, "'all' or 'one'"),
         ({"unit": None, "unit_rows": "one"}, "left out without a unit"),

@@ -9,10 +9,8 @@ from typing import Any
 
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.end_to_end import EndToEnd
-from equinoise.data.bad_values import Rules
 from equinoise.data.engines import Engine, engine_for
-from equinoise.data.read_players import count_players
-from equinoise.data.rows import open_rows
+from equinoise.data.read_players import count_players, open_axes
 from equinoise.data.text_format import TextFormat
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
@@ -175,6 +173,5 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None, text: T
     """Whether the data has the people that a mechanism was made from, counted by its own settings."""
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
-    rows = open_rows(data, [axis.name for axis in grid.axes], engine, keep=False if unit is None else unit, text=text)
-    rules = Rules(settings.get("missing", "refuse"), settings.get("outside", "refuse"))
-    return count_players(rows, grid, rules, settings.get("unit_rows", "all")).same(mechanism.players)
+    rows = open_axes(data, grid.axes, engine, keep=False if unit is None else unit, text=text)
+    return count_players(rows, grid, settings.get("unit_rows", "all")).same(mechanism.players)

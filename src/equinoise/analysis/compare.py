@@ -14,7 +14,8 @@ import numpy as np
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, read_players
+from equinoise.data.read_players import Bounds, Categories, SchemaLike, read_players, schema_of
+from equinoise.data.read_players import Step as StepOfColumn
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.game.game import Game
@@ -92,11 +93,12 @@ class Comparison:
 
 def compare(
     data: Any,
+    schema: SchemaLike = None,
     *,
     epsilons: Sequence[float],
     column: str | Sequence[str] | None = None,
-    bounds: Bounds = None,
-    bins: int = 101,
+    bounds: Bounds = None, step: StepOfColumn = None, categories: Categories = None,
+    bins: int | None = None, grid: str = "schema",
     noise: str | Sequence[str] = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
     utility: str = "kl",
@@ -104,7 +106,7 @@ def compare(
     genetic: bool = False,
     restarts: int | None = None,
     seed: int = 0,
-    missing: str = "refuse", outside: str = "refuse",
+    missing: str | None = None, outside: str | None = None,
     padding_epsilon: float = 1.0, percentile: float = 0.9,
     unit: str | None = None, unit_rows: str = "all",
     engine: str = "polars", engine_address: str | None = None,
@@ -132,7 +134,7 @@ def compare(
     ]  # refused before anything is read
     _check_one_row(unit, unit_rows)
     players, counting = read_players(
-        data, column, bounds,
+        data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
         unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator,
         decimal=decimal, check_grid=partial(_check_grid, procedures),
@@ -141,7 +143,7 @@ def compare(
     solving = {"scales": scales, "seed": seed, "restarts": restarts, "time_limit": time_limit}
     rows, left_out = _run(Methods(players, public), procedures, families, solving, genetic, progress)
     settings = {
-        "bounds": _one_or_all({axis.name: [axis.low, axis.high] for axis in players.grid.axes}),
+        "schema": schema_of(players.grid.axes, public=public).to_json(),
         "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
         "utility": utility, **solving, "scales": procedures[0].to_json()["scales"],
     }  # fmt: skip
@@ -174,7 +176,7 @@ def _run(
         scales = procedure.offered(grid)
         for family in families:
             if family not in kernels or kernels[family].scales != scales:  # most sets serve every epsilon
-                kernels[family] = make_kernel(family, scales, grid.shape, grid.bins_of(players.cells))
+                kernels[family] = make_kernel(family, scales, grid.shape, grid.bins_of(players.cells), grid.categories)
         games = [Game(players, kernels[family], procedure.epsilon, procedure.utility) for family in families]
         for name, step in _steps(methods, games, progress, {**solving, "keep_when_stopped": False}, genetic):
             if progress is not None:
@@ -205,8 +207,9 @@ def _steps(
         yield name, partial(methods.local, name, epsilon)
     for name in ("additive-smoothing", "bounded-smoothing"):
         yield name, partial(methods.smoothed, name, epsilon)
-    yield "monotone-weights", partial(methods.monotone, epsilon)
+    yield "envelope", partial(methods.envelope, epsilon)
     yield "dp-histogram", partial(methods.dp_histogram, epsilon)
+    yield "pay-once", partial(methods.paid_once, epsilon)
 
 
 def _one_or_all(of_columns: list[str] | dict[str, Any]) -> Any:

@@ -116,14 +116,14 @@ def _corners(members: Players) -> Ints:
     return np.stack([members.grid.cells_of(side) for side in sides], axis=1)
 
 
-def _box(grid: Grid, cell: int, upto: int) -> tuple[list[float], list[float]]:
+def _box(grid: Grid, cell: int, upto: int) -> tuple[list[Any], list[Any]]:
     """Where the box between two corners begins and ends on every axis, in data units."""
     return grid.interval(cell)[0], grid.interval(upto)[1]
 
 
 def _where(grid: Grid, cell: int, upto: int) -> str:
-    sides = zip(grid.axes, *_box(grid, cell, upto), strict=True)
-    ranges = ", ".join(f"{axis.name!r} from {a:.5g} to {b:.5g}" for axis, a, b in sides)
+    sides = zip(grid.axes, grid.cell_labels(cell), grid.cell_labels(upto), strict=True)
+    ranges = ", ".join(f"{axis.name!r} {' to '.join(dict.fromkeys(ends))}" for axis, *ends in sides)
     return f"{f'cell {cell}' if cell == upto else f'cells {cell} to {upto}'} ({ranges})"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from equinoise.analysis import opendp_histogram as peers
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
 from equinoise.game.game import Game
 from equinoise.game.kernel import products
 from equinoise.mechanisms.per_instance import PerInstance
@@ -25,6 +25,8 @@ from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, Neighbours, Promise
 from equinoise.solvers.solution import Solution
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import distances
+from equinoise.synthesis.estimate import estimate
+from equinoise.synthesis.noisy_counts import NoiseLaw, noise_law, noisy_counts
 
 _GAME = Promise(neighbours=Neighbours.PERSON_REMOVED, epsilon=0)
 _LOCAL = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=0, draws=None)
@@ -39,8 +41,9 @@ PROMISES = {
     "staircase": _LOCAL,
     "additive-smoothing": _DRAW,
     "bounded-smoothing": _DRAW,
-    "monotone-weights": _DRAW,
+    "envelope": _DRAW,
     "dp-histogram": replace(_DRAW, draws=None),
+    "pay-once": replace(_DRAW, draws=None),
 }
 """What each method promises, of whatever epsilon, in the order in which methods are shown."""
 
@@ -170,43 +173,55 @@ class Methods:
             **self._within(epsilon, np.array(each)),
         )  # fmt: skip
 
-    def monotone(self, epsilon: float) -> Row | LeftOut:
+    def envelope(self, epsilon: float) -> Row | LeftOut:
         """Differential privacy: weights that no single person changes by more than e^epsilon."""
-        if len(self.grid.axes) > 1:
-            reason = "Monotone weights take one column: compare each alone to see it."
-            return LeftOut("monotone-weights", None, reason)
         began = time.perf_counter()
         try:
             # refuses unless the exact certificate holds
-            made = PrivateTable.make(self.players.histogram, epsilon=epsilon)
+            made = PrivateTable.make(self.players, epsilon=epsilon)
         except BadInput as error:
-            return LeftOut("monotone-weights", epsilon, str(error))
+            return LeftOut("envelope", epsilon, str(error))
         seconds = time.perf_counter() - began
         return self._row(
-            epsilon, "monotone-weights", epsilon, metrics=made.metrics(), seconds=seconds,
+            epsilon, "envelope", epsilon, metrics=made.metrics(), seconds=seconds,
             **self._within(epsilon, made.losses()),
         )  # fmt: skip
 
     def dp_histogram(self, epsilon: float) -> Row | LeftOut:
-        """Counts of the cells within the bounds with OpenDP's noise; ``seconds`` are those of one release."""
+        """Counts of the cells within the bounds with OpenDP's noise, tidied up; ``seconds`` are of one release."""
+        return self._released("dp-histogram", epsilon, peers.RELEASES, lambda z: peers.tidied(z, epsilon))
+
+    def paid_once(self, epsilon: float) -> Row | LeftOut:
+        """Noisy counts of the whole grid, and a smooth estimate made of them."""
+        if baselines.grid_cells_in_bounds(self.grid).size < self.grid.cells:
+            return LeftOut("pay-once", None, "Noisy counts are for a grid without padding: leave out --grid paper.")
+        scale = noise_law(epsilon).scale
+        return self._released(
+            "pay-once", epsilon, peers.ESTIMATED_RELEASES, lambda z: estimate(z, self.grid.axes, scale)
+        )
+
+    def _released(self, method: str, epsilon: float, releases: int, weigh: Callable[[Ints], Floats]) -> Row | LeftOut:
+        """Means over some releases of noisy counts, each weighed by a public rule."""
         try:
-            add_noise, promised = peers.noisy_counter(epsilon)
-        except BadInput as error:
-            return LeftOut("dp-histogram", None, str(error))
-        found = list(self._releases(add_noise, epsilon))
+            law = noise_law(epsilon)
+            found = list(self._releases(law, releases, weigh))
+        except EquinoiseError as error:
+            return LeftOut(method, None, str(error))
         return self._row(
-            epsilon, "dp-histogram", promised,
+            epsilon, method, law.loss,
             metrics=_means([one for _, one in found]),
             seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.players.total_people,
             kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
         )  # fmt: skip
 
-    def _releases(self, add_noise: peers.AddNoise, epsilon: float) -> Iterator[tuple[float, dict[str, Any]]]:
+    def _releases(
+        self, law: NoiseLaw, releases: int, weigh: Callable[[Ints], Floats]
+    ) -> Iterator[tuple[float, dict[str, Any]]]:
         within = baselines.grid_cells_in_bounds(self.grid)
-        for _ in range(peers.RELEASES):
+        for _ in range(releases):
             began = time.perf_counter()
             weights = np.zeros(self.grid.cells)
-            weights[within] = peers.tidied(add_noise(self.counts[within]), epsilon)
+            weights[within] = weigh(noisy_counts(self.counts[within], law))
             seconds = time.perf_counter() - began
             yield seconds, self._distances(weights / weights.sum())
 

@@ -1,37 +1,18 @@
-"""What a peer would release: counts with OpenDP's noise, tidied up by public rules (extra ``peers``)."""
+"""What one would use instead of a better estimate: counts with OpenDP's noise, tidied up by public rules."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from equinoise.data.grid import Floats, Ints
-from equinoise.errors import BadInput
 
 RELEASES = 20
 """Its metrics differ from release to release: means over this many are reported."""
 
-
-AddNoise = Callable[[Ints], Ints]
-
-
-def noisy_counter(epsilon: float) -> tuple[AddNoise, float]:
-    """A function that adds discrete Laplace noise to counts, calibrated by OpenDP, and the epsilon OpenDP gives it.
-
-    One person added or removed changes one count by one, so the L1 sensitivity is 1.
-    """
-    try:
-        import opendp.prelude as dp
-    except ImportError:
-        raise BadInput("The DP histogram needs OpenDP: pip install 'equinoise[peers]'.") from None
-    dp.enable_features("contrib")  # where OpenDP keeps what has a proof but no outside review of it yet
-    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l1_distance(T="i64")
-    scale = dp.binary_search_param(lambda s: dp.m.make_laplace(*space, scale=s), d_in=1, d_out=float(epsilon))
-    measure: Any = dp.m.make_laplace(*space, scale=scale)
-    return lambda counts: np.array(measure(counts.tolist()), dtype=np.int64), float(measure.map(1))
+ESTIMATED_RELEASES = 5
+"""Of estimates, which take longer."""
 
 
 def tidied(noisy: Ints, epsilon: float) -> Floats:

@@ -9,7 +9,7 @@ person's loss and scale.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,13 +19,14 @@ import polars as pl
 
 from equinoise.analysis.loss_groups import HARDEST_GROUPS, Groups, People, Queues, line_of_bag, wrong_data
 from equinoise.atomic_write import check_writable
-from equinoise.data.bad_values import Rules
+from equinoise.data.bad_values import refusal
 from equinoise.data.bags import clean_units, count_person_cells, unit_text
 from equinoise.data.counting import cells_of_codes, code_columns, read_codes
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import Ints
 from equinoise.data.paths import find_files
-from equinoise.data.rows import Rows, open_rows
+from equinoise.data.read_players import open_axes
+from equinoise.data.rows import Rows
 from equinoise.data.text_fields import FIELD
 from equinoise.data.text_format import TextFormat
 from equinoise.data.write_rows import check_suffix, write_frames
@@ -83,15 +84,14 @@ def write_losses(
     saved = None if isinstance(mechanism, Mechanism) else Path(mechanism)
     check_writable(out, Path(data) if files else None, saved, force=force)
     opened = mechanism if isinstance(mechanism, Mechanism) else Mechanism.open(mechanism)
-    columns = [axis.name for axis in opened.grid.axes]
-    text = TextFormat(separator, decimal)
+    axes, text = opened.grid.axes, TextFormat(separator, decimal)
     with engine_for(data, engine, engine_address) as reader:
-        whole = open_rows(data, columns, keep=True, text=text)
+        whole = open_axes(data, axes, None, keep=True, text=text)
         writer = _LossWriter(opened, whole, progress)
         if writer.unit is not None:
-            writer.count_people(open_rows(data, columns, reader, keep=writer.unit, text=text))
+            writer.count_people(open_axes(data, axes, reader, keep=writer.unit, text=text))
         paths = find_files(Path(data), text).paths if files else ()
-        each = (open_rows(path, columns, reader, keep=True, text=text) for path in paths) if files else [whole]
+        each = (open_axes(path, axes, reader, keep=True, text=text) for path in paths) if files else [whole]
         write_frames(out, writer.frames(each), force=force)
     return RowLosses(opened, writer.groups, out, writer.rows, writer.left_out, writer.new_columns)
 
@@ -107,11 +107,10 @@ class _LossWriter:
         self.people: People | None = None
         self.new_columns = loss_columns([a.name for a in self.axes][: self.groups.scales.shape[1]], whole.fields)
         self.rows = self.left_out = 0
-        self.rules = Rules(*(mechanism.settings.get(name, "refuse") for name in ("missing", "outside")))
 
     def count_people(self, rows: Rows) -> None:
         """Count everyone's rows first: a person's first row does not tell where they stand."""
-        lines = count_person_cells(rows, self.mechanism.grid, self.rules)
+        lines = count_person_cells(rows, self.mechanism.grid)
         if self.mechanism.settings.get("unit_rows") == "one":
             self.people = People(lines.units, lines.middle_rows(), self.queues)
             return
@@ -126,10 +125,10 @@ class _LossWriter:
     def frames(self, each: Iterable[Rows]) -> Iterator[pl.DataFrame]:
         """Every batch with its losses and scales. Files come one by one: Spark would take the largest first."""
         for rows in each:
-            query = code_columns(rows, self.axes, range(len(self.axes)))
+            query = code_columns(rows, self.axes)
             query += [nw.col(f"{FIELD} {j}") for j in range(len(rows.fields))]
             if self.unit is not None:
-                query.append(unit_text(rows, rows.fields.index(self.unit)).alias(UNIT))
+                query.append(unit_text(replace(rows, unit=self.unit)).alias(UNIT))
             for batch in rows.stream(rows.frame.select(*query)):
                 yield self.add_losses(batch)
         self.queues.check_empty()
@@ -154,9 +153,9 @@ class _LossWriter:
         """The group of every row's person; -1 for rows that were left out."""
         codes = read_codes(self.whole, self.axes, batch)
         for axis, column in zip(self.axes, codes.T, strict=True):
-            refusal = self.rules.refusal(column)
-            if refusal is not None:
-                raise wrong_data(self.whole.source, f"{refusal} in column {axis.name!r}, refused when it was made")
+            refused = refusal(axis, column)
+            if refused is not None:
+                raise wrong_data(self.whole.source, f"{refused} in column {axis.name!r}, refused when it was made")
         cells = cells_of_codes(self.mechanism.grid, codes)
         usable, group = cells >= 0, np.full(len(cells), -1, dtype=np.int64)
         if self.people is None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +30,12 @@ from equinoise.cli.process import print_warnings
 )
 @click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
 def command(
-    data: Path, column: Sequence[str], epsilons: str, bounds: Sequence[tuple[str, float, float]], noise: str,
+    data: Path, epsilons: str, noise: str,
     plot: Path | None, force: bool, as_json: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on DATA, one column or several: how close, how fast, what promised.
 
-    What one would use instead: Laplace and staircase noise for everyone, smoothed counts and (extra 'peers') an OpenDP
+    What one would use instead: Laplace and staircase noise for everyone, smoothed counts and  an OpenDP
     histogram. Nothing is saved but the plot, and nothing can be released from here.
 
     \b
@@ -49,7 +48,7 @@ def command(
     from equinoise.analysis.compare import check_epsilons, compare
     from equinoise.present import charts, terminal
 
-    settings |= parse_columns(column, bounds)
+    parse_columns(settings)
     ascending = check_epsilons(parse_numbers(epsilons, "--epsilon", "0.1,1"))
     check_plot(plot, data, force=force)
     with print_warnings() as warnings, terminal.comparison_progress(ascending) as progress:

@@ -42,10 +42,12 @@ def command(page: Path, as_json: bool) -> None:
     check_report(page, None, public=False)
     check_writable(page, force=True)
     with terminal.progress() as progress, TemporaryDirectory() as folder:
-        mechanism = optimize(pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, draws=DRAWS, progress=progress)
+        mechanism = optimize(
+            pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, step=1, bins=100, draws=DRAWS, progress=progress
+        )
         mechanism.save(Path(folder) / "pay.eq")
         saved = Mechanism.open(Path(folder) / "pay.eq")
-        rows = saved.sample(DRAWS).tolist()
+        rows = saved.sample(DRAWS, frame="numpy").tolist()
         write_report(saved, page, force=True, tell=partial(tell, progress))
     if as_json:
         terminal.print_json({**mechanism.summary(), "rows": rows, "report": str(page)})

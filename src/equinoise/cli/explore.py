@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from contextlib import closing, suppress
 from importlib.util import find_spec
 from pathlib import Path
@@ -34,8 +33,7 @@ EXIT = "Exit status: 0 ended by Ctrl-C; 2 bad input, or the port is in use."
 @click.option("--browser/--no-browser", default=True, help="Open the page in a browser.  [default: --browser]")
 @click.option("--json", "as_json", is_flag=True, help="Print the address in one JSON object on stdout.")
 def command(
-    data: Path, column: Sequence[str], bounds: Sequence[tuple[str, float, float]], bins: str | None, port: int,
-    browser: bool, as_json: bool, **counting: Any,
+    data: Path, bins: str | None, port: int, browser: bool, as_json: bool, **counting: Any,
 ) -> None:  # fmt: skip
     """Count a column of DATA, or several, once, then try settings on a page: what each gives, and what it costs.
 
@@ -55,7 +53,7 @@ def command(
     from equinoise.explore.worker import end_preloaded, preload
     from equinoise.present import terminal
 
-    counting |= parse_columns(column, bounds)
+    parse_columns(counting)
     with closing(open_socket(port)) as opened:
         preload()
         with terminal.task_progress("Counting"):

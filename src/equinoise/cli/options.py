@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from equinoise.errors import BadInput
-from equinoise.settings import SETTINGS, Setting, option_of
+from equinoise.setting import Setting
+from equinoise.settings import SETTINGS, option_of
 
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
 FILE_PATH = click.Path(path_type=Path)
@@ -45,7 +48,7 @@ def _parameters(setting: Setting) -> dict[str, Any]:
         found |= {"default": setting.default, "show_default": True}
     if setting.offers:
         found["shell_complete"] = offering(*setting.offers)
-    kinds: dict[type, Any] = {tuple: (str, _limit, _limit), list: _scales, Path: FILE_PATH}
+    kinds: dict[type, Any] = {tuple: (str, *(EACH[name] for name in setting.each)), list: _scales, Path: FILE_PATH}
     return {**found, "type": kinds.get(setting.kind, setting.kind), "required": setting.required}
 
 
@@ -75,27 +78,53 @@ def check_plot(plot: Path | None, *inputs: Path | None, force: bool) -> None:
         check_writable(plot, *inputs, force=force)
 
 
-def _limit(value: str) -> float:
-    """A number of --bounds. Who forgets the column is told of all three."""
+def _limit(value: str) -> float | date:
+    """A number or a date of --bounds. Who forgets the column is told of all three."""
     try:
         return float(value)
     except ValueError:
+        with suppress(ValueError):
+            return date.fromisoformat(value)
         raise click.BadParameter(
             f"{value!r} is not a number. Give a column and its two limits, such as pay 0 4000."
         ) from None
 
 
-def parse_columns(column: Sequence[str], bounds: Sequence[tuple[str, float, float]]) -> dict[str, Any]:
-    """The column or columns, left out those that have bounds, and the bounds of each; others' bounds are refused."""
-    names: list[str | None] = [*column] or [name for name, _, _ in bounds] or [None]
-    found: dict[str, tuple[float, float]] = {}
-    for name, low, high in bounds:
+def _step(value: str) -> float:
+    """The number of --step."""
+    try:
+        return float(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number. Give a column and its step, such as age 1.") from None
+
+
+def _names(value: str) -> tuple[str, ...]:
+    """The categories of --categories."""
+    return tuple(name.strip() for name in value.split(","))
+
+
+EACH = {"bound": _limit, "number": _step, "names": _names}
+"""How each value of an option that begins with a column's name is read."""
+
+
+def parse_columns(settings: dict[str, Any]) -> None:
+    """Make values by column of the options that name one, and of --column what the library takes."""
+    for name, setting in SETTINGS.items():
+        if setting.kind is tuple and name in settings:
+            settings[name] = _by_column(option_of(name), settings[name], settings["column"]) or None
+    names = [*settings["column"]]
+    settings["column"] = names if len(names) > 1 else names[0] if names else None
+
+
+def _by_column(option: str, given: Sequence[tuple[Any, ...]], columns: Sequence[str]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, *values in given:
         if name in found:
-            raise BadInput(f"Give --bounds once for column {name!r}.")
-        if name not in names:
-            raise BadInput(f"--bounds names column {name!r}, but --column is {', '.join(map(repr, names))}.")
-        found[name] = low, high
-    return {"column": names if len(names) > 1 else names[0], "bounds": found or None}
+            raise BadInput(f"Give {option} once for column {name!r}.")
+        if columns and name not in columns:
+            raise BadInput(f"{option} names column {name!r}, but --column is {', '.join(map(repr, columns))}.")
+        found[name] = values[0] if len(values) == 1 else tuple(values)
+    return found
 
 
 def _scales(text: str) -> str | list[float]:

@@ -16,9 +16,9 @@ from equinoise.formatting import printable
 @click.command("sample", epilog=EPILOG, short_help="Release draws from a saved mechanism.")
 @click.argument("file", type=FILE_PATH)
 @click.option("-n", type=int, default=1, show_default=True, help="How many draws to release.")
-@output_options("--out", help="A CSV file for the rows, instead of stdout.")
+@output_options("--out", help="A .csv, .tsv or .parquet file for the rows, instead of stdout.")
 def command(file: Path, n: int, out: Path | None, force: bool, as_json: bool) -> None:
-    """Release draws from FILE, in data units. They are charged to its ledger before the first one appears.
+    """Release draws from FILE: rows of the columns' own types, charged to its ledger before the first one appears.
 
     Draws come from the operating system's random source and cannot be repeated. A charge stays even if the
     rows are lost.
@@ -27,23 +27,25 @@ def command(file: Path, n: int, out: Path | None, force: bool, as_json: bool) ->
     Examples:
       equinoise sample pay.eq -n 1
       equinoise sample pay.eq -n 1000 --out rows.csv
+      equinoise sample pay.eq -n 1000 --out rows.parquet
     """
-    from equinoise.atomic_write import check_writable, write_whole
+    from equinoise.atomic_write import check_writable
+    from equinoise.data.write_rows import check_suffix, write_frames
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
 
     with terminal.task_progress("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if out is not None:
+        check_suffix(out)
         check_writable(out, file, force=force)
     names, rows = [axis.name for axis in mechanism.grid.axes], []
     with terminal.draw_progress(n, quiet=out is None and sys.stdout.isatty()) as watch:
         values = watch(mechanism.stream(n))
         if out is not None:
-            lines = (text.encode() for text in terminal.csv_rows(names, values))
-            write_whole(out, lines, mode=0o644, force=force)
+            write_frames(out, values, mode=0o644, force=force)
         elif as_json:
-            rows = [value for part in values for value in part.tolist()]
+            rows = [row for part in values for row in terminal.json_rows(part)]
         else:
             heads = [printable(name) for name in names] if sys.stdout.isatty() else names  # a terminal obeys letters
             _write_rows(terminal.csv_rows(heads, values))

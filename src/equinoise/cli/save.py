@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,8 +22,8 @@ saving_options = output_options(
 
 
 def make_and_save(
-    make: Callable[..., Mechanism], data: Path, out: Path, *, column: Sequence[str],
-    bounds: Sequence[tuple[str, float, float]], force: bool, as_json: bool, base: Path | None = None, **settings: Any,
+    make: Callable[..., Mechanism], data: Path, out: Path, *, force: bool, as_json: bool, base: Path | None = None,
+    **settings: Any,
 ) -> None:  # fmt: skip
     """Make a mechanism by a function and its settings, save it, and show what was reached."""
     from equinoise.atomic_write import check_writable
@@ -32,7 +32,7 @@ def make_and_save(
     from equinoise.mechanisms.saved_file import free
     from equinoise.present import terminal
 
-    settings |= parse_columns(column, bounds)
+    parse_columns(settings)
     released = released_from(out)
     if released and not force:
         raise BadInput(

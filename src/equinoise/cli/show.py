@@ -26,6 +26,9 @@ def command(file: Path, as_json: bool) -> None:
     with terminal.task_progress("Checking the certificate"):
         mechanism = Mechanism.open(file)
     if as_json:
-        terminal.print_json({**mechanism.to_json(), "spent": mechanism.ledger.spent, "promise": str(mechanism.promise)})
+        spent, promise = mechanism.ledger.spent, str(mechanism.promise)
+        terminal.print_json(
+            {**mechanism.to_json(), "statistics": mechanism.statistics(), "spent": spent, "promise": promise}
+        )
     else:
         terminal.show_mechanism(mechanism)

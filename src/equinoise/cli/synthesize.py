@@ -10,14 +10,12 @@ from equinoise.cli.options import EPILOG, FILE_PATH, setting_options
 from equinoise.cli.save import make_and_save, saving_options
 
 
-@click.command(
-    "synthesize", epilog=EPILOG, short_help="Make a differentially private mechanism from a column, without a game."
-)
+@click.command("synthesize", epilog=EPILOG, short_help="Make a differentially private mechanism, without a game.")
 @click.argument("data", type=FILE_PATH)
 @saving_options
 @setting_options("synthesize")
 def command(**settings: Any) -> None:
-    """Weigh the cells of a column of DATA by a public rule, and save a mechanism that is differentially private for
+    """Weigh the cells of columns of DATA by a public rule, and save a mechanism that is differentially private for
     every dataset within the bounds.
 
     DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern. --bounds must be given, and with

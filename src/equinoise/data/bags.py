@@ -11,7 +11,6 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.data.bad_values import Rules
 from equinoise.data.columns import not_a_unit
 from equinoise.data.counting import cells_of_codes, count_groups
 from equinoise.data.grid import Grid, Ints
@@ -65,10 +64,10 @@ class PersonCells(NamedTuple):
         return np.asarray(self.cells[np.searchsorted(ends, middle)])
 
 
-def count_people(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -> Players:
+def count_people(rows: Rows, grid: Grid, unit_rows: str = "all") -> Players:
     """People by the cells of their rows: of ``all`` of them, or of ``one``, the middle one. ``rows`` were opened with
     the column of units."""
-    lines = count_person_cells(rows, grid, rules)
+    lines = count_person_cells(rows, grid)
     if unit_rows == "one":
         cells, people = np.unique(lines.middle_rows(), return_counts=True)
         return Players.in_cells(grid, cells, people.astype(np.int64))
@@ -76,16 +75,16 @@ def count_people(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -
     return Players.in_bags(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
 
 
-def count_person_cells(rows: Rows, grid: Grid, rules: Rules) -> PersonCells:
+def count_person_cells(rows: Rows, grid: Grid) -> PersonCells:
     """How many rows everyone has in every cell. The engine counts; what comes back grows with people, not with rows."""
-    groups, codes, times = count_groups(rows, grid.axes, range(len(grid.axes)), rules, unit=unit_text(rows))
+    groups, codes, times = count_groups(rows, grid.axes, unit=unit_text(rows))
     units = clean_units(groups["unit"].to_polars(), rows.from_text)
     _refuse_rounded(rows, units)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, codes)
-    if nobody.any() and rules.missing == "refuse":
+    if nobody.any() and all(axis.missing != "drop" for axis in grid.axes):
         lost = int(times[nobody].sum())
         raise BadInput(
-            f"Column {rows.fields[0]!r}, the unit, is missing in {lost:,} row{'' if lost == 1 else 's'}. Leave those "
+            f"Column {rows.unit!r}, the unit, is missing in {lost:,} row{'' if lost == 1 else 's'}. Leave those "
             "rows out with --missing drop (in Python, missing='drop'), or fill them in."
         )
     usable = (cells >= 0) & ~nobody
@@ -97,9 +96,10 @@ def count_person_cells(rows: Rows, grid: Grid, rules: Rules) -> PersonCells:
     return PersonCells(known.unique().sort(), lines[:, 0], lines[:, 1], total)
 
 
-def unit_text(rows: Rows, number: int = 0) -> nw.Expr:
-    """What a person goes by, as text, from a column that came along: the same text for the same value."""
-    field = f"{FIELD} {number}"
+def unit_text(rows: Rows) -> nw.Expr:
+    """What a person goes by, as text, from the column of units: the same text for the same value."""
+    assert rows.unit is not None
+    field = f"{FIELD} {rows.fields.index(rows.unit)}"
     dtype, value = rows.frame.collect_schema()[field], nw.col(field)
     if dtype.is_float():
         value = value.cast(nw.Float64)
@@ -107,7 +107,7 @@ def unit_text(rows: Rows, number: int = 0) -> nw.Expr:
         return nw.when(~value.is_nan()).then(unsigned.cast(nw.String))
     problem = rows.library.unit_problem(rows.frame, field, dtype)
     if problem is not None:
-        raise not_a_unit(rows.fields[number], problem)
+        raise not_a_unit(rows.unit, problem)
     return nw.when(~value.is_null()).then(value.cast(nw.String))  # pandas 2 has a text for what is missing, too
 
 
@@ -126,13 +126,14 @@ def _refuse_rounded(rows: Rows, units: pl.Series) -> None:
     Whole numbers become floats where one row has none, in pandas and in what it writes, so one person's row would
     change whose everyone else's are. That they did shows in the values alone, so the whole column is refused.
     """
-    dtype = rows.frame.collect_schema()[f"{FIELD} 0"]
+    assert rows.unit is not None
+    dtype = rows.frame.collect_schema()[f"{FIELD} {rows.fields.index(rows.unit)}"]
     most = 2**24 if isinstance(dtype, nw.Float32) else MOST_EXACT
     floats = units if dtype.is_float() else units.filter(units.str.contains(LARGE_FLOAT))
     large = floats.filter(floats.cast(pl.Float64, strict=False).abs() >= most)
     if len(large):
         raise BadInput(
-            f"Column {rows.fields[0]!r} cannot be the unit: it holds floats such as {large.sort()[0]}, and from "
+            f"Column {rows.unit!r} cannot be the unit: it holds floats such as {large.sort()[0]}, and from "
             f"{most:,} on floats do not tell whole numbers apart. Read them as whole numbers (in pandas, as 'Int64') "
             "or as text."
         )

@@ -11,6 +11,7 @@ import narwhals as nw
 from equinoise.errors import BadInput
 
 MOST_DIGITS = 38
+UTC_NAMES = {"UTC", "Etc/UTC", "Etc/GMT", "GMT", "Z", "+00:00"}
 NAMELESS = "value"
 """What a column is called that has no name of its own."""
 
@@ -68,9 +69,25 @@ def check_type(column: str, dtype: Any) -> None:
         raise not_numbers(column, known.get(type(dtype).__name__, f"values of type {dtype}"))
 
 
+def check_raw_type(column: str, dtype: Any) -> None:
+    """Refuse what can be neither a category nor a date."""
+    zone = getattr(dtype, "time_zone", None)
+    if zone is not None and zone not in UTC_NAMES:
+        raise BadInput(
+            f"Column {column!r} holds times of the zone {zone!r}, and on which day one of them falls depends on the "
+            "zone. Convert it to dates first, in the zone that counts."
+        )
+    kinds = nw.String | nw.Categorical | nw.Enum | nw.Boolean | nw.Date | nw.Datetime | nw.Object
+    if not (isinstance(dtype, kinds) or dtype.is_numeric()):
+        raise BadInput(f"Column {column!r} holds values of type {dtype}, which are neither categories nor dates.")
+
+
 def not_numbers(column: str, kind: str) -> BadInput:
     """The error for what is no column of numbers."""
-    return BadInput(f"Column {column!r} holds {kind}, not numbers. Convert it to numbers first.")
+    return BadInput(
+        f"Column {column!r} holds {kind}, not numbers. List its categories (--categories, or in a schema), give two "
+        "dates as its bounds if it has dates, or convert it to numbers first."
+    )
 
 
 def check_digits(column: str, digits: int | None) -> None:

@@ -1,7 +1,8 @@
 """Rows of any dataframe or file to people per cell, in one pass and without holding the rows of a file.
 
-One expression a column gives every row a code: the bin it falls in, or what is wrong with it. The engine counts the
-rows of every combination of codes; only the counts come back.
+One expression a column of numbers gives every row a code: the bin it falls in, or what is wrong with it. Categories and
+dates are grouped as they are. The engine counts the rows of every combination; only the counts come back, and what a
+category or a date means is decided here, once for every engine.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from equinoise.data.bad_values import ABOVE, BELOW, INFINITE, MISSING, TEXT, Rules, refuse_bad_values, refuse_text
-from equinoise.data.grid import Axis, Grid, Ints
+from equinoise.data.bad_values import refuse_bad_values, refuse_text
+from equinoise.data.codes import ABOVE, BELOW, INFINITE, MISSING, TEXT
+from equinoise.data.engines.failures import explain_failures
+from equinoise.data.grid import AnyAxis, Axis, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.data.rows import Rows
-from equinoise.data.text_fields import IS_TEXT, VALUE
+from equinoise.data.text_fields import FIELD, IS_TEXT, MISSING_MARKS, VALUE
 from equinoise.errors import BadInput, NotPublicWarning
 from equinoise.formatting import format_number
 
@@ -49,9 +52,9 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
     return low, high
 
 
-def count_rows(rows: Rows, grid: Grid, rules: Rules) -> Players:
+def count_rows(rows: Rows, grid: Grid) -> Players:
     """People by cell, one for every row."""
-    codes, times = count_codes(rows, grid.axes, range(len(grid.axes)), rules)
+    codes, times = count_codes(rows, grid.axes)
     return players_of_codes(grid, codes, times)
 
 
@@ -65,72 +68,110 @@ def players_of_codes(grid: Grid, codes: Ints, times: Ints) -> Players:
     return Players.in_cells(grid, occupied, people)
 
 
-def count_codes(rows: Rows, axes: Sequence[Axis], columns: Sequence[int], rules: Rules) -> tuple[Ints, Ints]:
+def count_codes(rows: Rows, axes: Sequence[AnyAxis]) -> tuple[Ints, Ints]:
     """Combinations of codes (combinations x axes), and how many rows have each; what is to be refused is.
 
-    Axis i is of the column with the number ``columns[i]``. Several may be of one column, to count it on several grids
-    in one pass. Grids over the same range have few combinations of bins, about as many as all have bins together, so it
-    costs hardly more than the finest alone.
+    Several axes may be of one column, to count it on several grids in one pass. Grids over the same range have few
+    combinations of bins, about as many as all have bins together, so it costs hardly more than the finest alone.
     """
-    return count_groups(rows, axes, columns, rules)[1:]
+    return count_groups(rows, axes)[1:]
 
 
-def count_groups(
-    rows: Rows, axes: Sequence[Axis], columns: Sequence[int], rules: Rules, **keys: nw.Expr
-) -> tuple[nw.DataFrame[Any], Ints, Ints]:
-    """The keys of groups of rows that have the same keys and codes, the codes (groups x axes), and how many rows."""
+def count_groups(rows: Rows, axes: Sequence[AnyAxis], **keys: nw.Expr) -> tuple[nw.DataFrame[Any], Ints, Ints]:
+    """The keys of groups of rows that have the same keys and values, the codes (groups x axes), and how many rows."""
     named = [key.alias(name) for name, key in keys.items()]
-    query = rows.frame.select(*code_columns(rows, axes, columns), *named).group_by(*keys, *code_names(axes))
-    groups = rows.collect(query.agg(nw.len().alias("times")))
+    columns = [*code_columns(rows, axes), *named]
+    with explain_failures(rows.source, is_text=rows.from_text):  # dataframes in memory are grouped at once
+        query = rows.frame.select(*columns).group_by(*keys, *code_names(axes))
+        counted = query.agg(nw.len().alias("times"))
+    groups = rows.collect(counted)
     codes, times = read_codes(rows, axes, groups), groups["times"].to_numpy().astype(np.int64)
-    refuse_bad_values(rows, axes, columns, codes, times, rules)
+    refuse_bad_values(rows, axes, codes, times, groups)
     return groups, codes, times
 
 
-def code_names(axes: Sequence[Axis]) -> list[str]:
+def code_names(axes: Sequence[AnyAxis]) -> list[str]:
     """What the codes of the columns are called."""
     return [f"code {i}" for i in range(len(axes))]
 
 
-def code_columns(rows: Rows, axes: Sequence[Axis], columns: Sequence[int]) -> list[nw.Expr]:
+def code_columns(rows: Rows, axes: Sequence[AnyAxis]) -> list[nw.Expr]:
     """The one expression an axis that all counting, and all that goes back to rows, is made of."""
     return [
-        _code(rows, axis, number).alias(name)
-        for axis, number, name in zip(axes, columns, code_names(axes), strict=True)
+        (_code(rows, axis) if _is_number(axis) else _raw_value(rows, axis)).alias(name)
+        for axis, name in zip(axes, code_names(axes), strict=True)
     ]
 
 
-def read_codes(rows: Rows, axes: Sequence[Axis], frame: Any) -> Ints:
-    """The codes (rows of the frame x axes), as they come from any engine: what has none is missing.
+def _raw_value(rows: Rows, axis: AnyAxis) -> nw.Expr:
+    """A category as it is, or a date: of times of day there may be as many as rows, and they do not count."""
+    field = f"{FIELD} {rows.fields.index(axis.name)}"
+    is_moment = isinstance(axis, Axis) and isinstance(rows.frame.collect_schema()[field], nw.Datetime)
+    return nw.col(field).cast(nw.Date) if is_moment else nw.col(field)
+
+
+def _is_number(axis: AnyAxis) -> bool:
+    """Whether the engine works out the codes of an axis."""
+    return isinstance(axis, Axis) and axis.day_zero is None
+
+
+def read_codes(rows: Rows, axes: Sequence[AnyAxis], frame: Any) -> Ints:
+    """The codes (rows of the frame x axes), as they come from any engine.
 
     A bin outside the bounds comes of a Parquet file whose own smallest and largest value are wrong: DuckDB believes
     them, and does not ask whether values are within the bounds.
     """
-    codes = np.stack([np.asarray(frame[name].to_numpy(), dtype=np.float64) for name in code_names(axes)], axis=1)
-    codes[np.isnan(codes)] = MISSING
-    for axis, column in zip(axes, codes.T, strict=True):
-        inside = (axis.cell_of(axis.low) <= column) & (column <= axis.cell_of(axis.high))
+    codes = np.empty((len(frame), len(axes)), dtype=np.int64)
+    for i, (axis, name) in enumerate(zip(axes, code_names(axes), strict=True)):
+        if not _is_number(axis):
+            codes[:, i] = _codes_of_values(axis, frame[name].to_list())
+            continue
+        assert isinstance(axis, Axis)
+        column = np.asarray(frame[name].to_numpy(), dtype=np.float64)
+        column = np.where(np.isnan(column), MISSING, column)
+        inside = (axis.cell_of(axis.low) <= column) & (column <= _highest_bin(axis))
         if not (inside | ((column < 0) & (column >= TEXT))).all():
             raise BadInput(
                 f"{rows.source} says of column {axis.name!r} that all its values are within the bounds, and they are "
                 "not: its statistics are wrong. Write it again, or use --engine polars (in Python, engine='polars')."
             )
-    return codes.astype(np.int64)
+        codes[:, i] = np.minimum(column, axis.cell_of(axis.high))
+    return codes
+
+
+def _codes_of_values(axis: AnyAxis, values: list[Any]) -> Ints:
+    """The codes of categories or dates. Some words mean that there is none, unless one is a category."""
+    known: dict[Any, int] = {}
+    codes = np.empty(len(values), dtype=np.int64)
+    for i, value in enumerate(values):
+        key = (isinstance(value, bool), value)  # True would be taken for 1
+        code = known.get(key)
+        if code is None:
+            code = axis.code_of(value)
+            if code < 0 and isinstance(value, str) and value.strip().lower() in MISSING_MARKS:
+                code = MISSING
+            known[key] = code
+        codes[i] = code
+    return codes
 
 
 def cells_of_codes(grid: Grid, codes: Ints) -> Ints:
-    """The cell of every combination of codes, values outside moved to the nearer bound; -1 where one is missing."""
+    """The cell of every combination of codes: values outside are moved to the nearer bound, and those without a value
+    are in the bin for them, if there is one. -1 where a row is dropped."""
     bins = codes.copy()
     for i, axis in enumerate(grid.axes):
-        bins[codes[:, i] == BELOW, i] = axis.cell_of(axis.low)
-        bins[codes[:, i] == ABOVE, i] = axis.cell_of(axis.high)
+        if isinstance(axis, Axis):
+            bins[codes[:, i] == BELOW, i] = axis.cell_of(axis.low)
+            bins[codes[:, i] == ABOVE, i] = axis.cell_of(axis.high)
+        if axis.missing == "category":
+            bins[np.isin(codes[:, i], [MISSING, INFINITE]), i] = axis.bins - 1
     usable = (bins >= 0).all(axis=1)
     cells = np.full(len(bins), -1, dtype=np.int64)
     cells[usable] = grid.cells_of(bins[usable])
     return cells
 
 
-def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:
+def _code(rows: Rows, axis: AnyAxis) -> nw.Expr:
     """The bin of a row's value, or what is wrong with it.
 
     Nearly every value is within the bounds, so that is asked first: engines that look at the branches one after the
@@ -138,6 +179,8 @@ def _code(rows: Rows, axis: Axis, number: int) -> nw.Expr:
     comparing NaN, unless DuckDB believes a Parquet file's smallest and largest value, which do not tell of NaN: then
     the code itself is NaN (see :func:`read_codes`). For the same reason nobody is asked whether a value is NaN.
     """
+    assert isinstance(axis, Axis)
+    number = rows.columns.index(axis.name)
     value = nw.col(f"{VALUE} {number}").cast(nw.Float64)
     infinite, below = (value == math.inf) | (value == -math.inf), value < axis.low
     code = _choice(
@@ -159,11 +202,23 @@ def _choice(condition: nw.Expr, then: nw.Expr | int, otherwise: nw.Expr | int) -
 
 
 def _bin(value: nw.Expr, axis: Axis) -> nw.Expr:
-    """The bin of a value within the bounds, as :meth:`Axis.cell_of` has it.
+    """The bin of a value within the bounds, as :meth:`Axis.cell_of` has it, but for the upper bound's own.
 
     Rounding keeps the order of numbers, so no such value comes out below 0 or above what the upper bound comes out at;
-    only where that is past the last bin (there is no padding) must the end be held.
+    where that is past the last bin (there is no padding), :func:`read_codes` holds the end: for an engine it is work on
+    every row. A step's number is whole, so half of one keeps what it is divided by from deciding between two bins,
+    however an engine rounds.
     """
-    bins = (value - axis.padded_low) * axis.per_width
-    past = (axis.high - axis.padded_low) * axis.per_width >= axis.bins
-    return bins.floor().clip(0, axis.bins - 1) if past else bins.floor()
+    if axis.step is not None:
+        step = ((value - axis.low) * (1 / axis.step) + 0.5).floor()
+        if axis.number_bins == axis.steps:
+            return step
+        return ((step * float(axis.number_bins) + 0.5) * (1 / axis.steps)).floor()
+    return ((value - axis.padded_low) * axis.per_width).floor()
+
+
+def _highest_bin(axis: Axis) -> int:
+    """What the upper bound comes out at in :func:`_bin`."""
+    return (
+        axis.cell_of(axis.high) if axis.step is not None else math.floor((axis.high - axis.padded_low) * axis.per_width)
+    )

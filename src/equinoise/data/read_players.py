@@ -4,32 +4,43 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from equinoise.data.bad_values import Rules
 from equinoise.data.bags import count_people
 from equinoise.data.columns import named_like_an_id
 from equinoise.data.counting import count_rows, find_bounds
 from equinoise.data.engines import Engine, engine_for
-from equinoise.data.grid import Axis, Grid
+from equinoise.data.grid import AnyAxis, Axis, Grid
+from equinoise.data.make_grid import make_grid
 from equinoise.data.players import Players
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import Rows, open_rows
+from equinoise.data.schema import Column, Schema
 from equinoise.data.text_format import UNSAID, TextFormat
-from equinoise.errors import BadInput, EquinoiseWarning, check
+from equinoise.errors import BadInput, EquinoiseWarning, NotPublicWarning, check, is_number
+from equinoise.formatting import join_and
 from equinoise.settings import check_settings
 
-Bounds = tuple[float, float] | Mapping[str, tuple[float, float]] | None
+Bounds = tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | None
+Step = float | Mapping[str, float] | None
+Categories = Sequence[Any] | Mapping[str, Sequence[Any]] | None
+SchemaLike = Schema | Mapping[str, Any] | str | Path | None
 
 
 def read_players(
     data: Any,
+    schema: SchemaLike,
+    *,
     column: str | Sequence[str] | None,
     bounds: Bounds,
-    *,
-    bins: int,
-    missing: str,
-    outside: str,
+    step: Step,
+    categories: Categories,
+    bins: int | None,
+    grid: str,
+    missing: str | None,
+    outside: str | None,
     padding_epsilon: float,
     percentile: float,
     unit: str | None,
@@ -43,88 +54,181 @@ def read_players(
 ) -> tuple[Players, dict[str, Any]]:
     """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
     the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
-    rules, padding = Rules(missing, outside), {"padding_epsilon": padding_epsilon, "percentile": percentile}
-    check_settings({"unit": unit, "unit_rows": unit_rows})
+    check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
+    if bins is not None:
+        check_settings({"bins": bins})
+    asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
+    check_settings({"unit": asked.unit, "unit_rows": unit_rows})
     text = TextFormat(separator, decimal)
+    padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
-        rows, grid = open_columns(data, column, bounds, bins=bins, engine=reader, unit=unit, text=text, **padding)
-        check_grid(grid)
-        players = count_players(rows, grid, rules, unit_rows)
-        check_players(players, least, units=bool(rows.fields))
-        if unit is None:
-            warn_of_repeats(data, rows.columns, text)
-    public = bounds is not None and (not isinstance(bounds, Mapping) or set(rows.columns) <= set(bounds))
+        rows, known = open_columns(data, asked, engine=reader, text=text)
+        cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None)
+        check_grid(cells)
+        players = count_players(rows, cells, unit_rows)
+        check_players(players, least, units=rows.unit is not None)
+        if rows.unit is None:
+            warn_of_repeats(data, known.names, text)
     return players, counting_settings(
-        players, public_bounds=public, missing=missing, outside=outside, unit=unit, unit_rows=unit_rows, **padding
+        players, public_bounds=not known.peeked, unit=asked.unit, unit_rows=unit_rows, grid=grid, **padding
     )
 
 
 def counting_settings(
-    players: Players, *, public_bounds: bool, missing: str, outside: str, unit: str | None = None,
-    unit_rows: str = "all", padding_epsilon: float = 1.0, percentile: float = 0.9,
+    players: Players, *, public_bounds: bool, unit: str | None = None, unit_rows: str = "all", grid: str = "schema",
+    padding_epsilon: float = 1.0, percentile: float = 0.9,
 ) -> dict[str, Any]:  # fmt: skip
-    """How players were counted, as the settings of a saved file tell it."""
+    """How players were counted, as the settings of a saved file tell it; the rest is in its axes."""
     columns = [axis.name for axis in players.grid.axes]
     return {
         "column": columns[0] if len(columns) == 1 else columns,
         "public_bounds": public_bounds,
-        "missing": missing,
-        "outside": outside,
         "unit": unit,
         "unit_rows": unit_rows,
+        "grid": grid,
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
     }
 
 
-def open_columns(
-    data: Any,
-    column: str | Sequence[str] | None,
-    bounds: Bounds,
-    *,
-    engine: Engine | None,
-    unit: str | None = None,
-    text: TextFormat = UNSAID,
-    **axis_settings: Any,
-) -> tuple[Rows, Grid]:
-    """The rows to count and the grid to count them on, its axes made with the settings of :meth:`Axis.padded`; bounds
-    left out are read off the data, with a warning; and so is it said if a column is called like an identifier."""
-    rows = open_rows(data, column, engine, keep=False if unit is None else unit, text=text)
-    if unit in rows.columns:
-        raise BadInput(f"Column {unit!r} cannot be both the unit and what is counted.")
-    if len(rows.columns) > 1 and bounds is not None and not isinstance(bounds, Mapping):
-        raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
-    by_column = bounds if isinstance(bounds, Mapping) else {} if bounds is None else {rows.columns[0]: bounds}
-    check(bounds is None or len(by_column) > 0, "bounds", "left out or two numbers, (low, high)", bounds)
-    strange = next((name for name in by_column if name not in rows.columns), None)
+def columns_asked_for(
+    schema: SchemaLike, column: str | Sequence[str] | None, bounds: Bounds, step: Step = None,
+    categories: Categories = None, *, missing: str | None = None, outside: str | None = None, unit: str | None = None,
+) -> Schema:  # fmt: skip
+    """The schema that settings say: a given one (or some of its columns), or one made of plain options. A column that
+    has no name yet is called by :data:`ONLY`."""
+    rules = {key: value for key, value in (("missing", missing), ("outside", outside)) if value is not None}
+    check_settings(rules)
+    check_settings({"column": column})
+    names = [column] if isinstance(column, str) else None if column is None else list(column)
+    if schema is None:
+        return _schema_of_options(names, bounds, step, categories, missing=missing, outside=outside, unit=unit)
+    found = Schema.of(schema)
+    told = {"bounds": bounds, "step": step, "categories": categories}
+    for name, value in told.items():
+        check(value is None, name, "left out where there is a schema: it says them", value)
+    found.check_complete()
+    strange = next((name for name in names or () if name not in found.names), None)
     if strange is not None:
-        raise BadInput(f"There are bounds for column {strange!r}, which is not among {list(rows.columns)}.")
-    for name in filter(named_like_an_id, rows.columns):
+        raise BadInput(f"The schema has no column {strange!r}. It has {', '.join(map(repr, found.names))}.")
+    columns = [_with_rules(one, rules) for one in found.columns if names is None or one.name in names]
+    if unit is not None and found.unit not in {None, unit}:
+        raise BadInput(f"The schema says that the unit is {found.unit!r}, and --unit says {unit!r}. Say one.")
+    return Schema(tuple(columns), unit or found.unit)
+
+
+def _with_rules(column: Column, rules: Mapping[str, str]) -> Column:
+    """A column with rules for all columns, where its own are the usual ones."""
+    told = {key: value for key, value in rules.items() if getattr(column, key) == "refuse"}
+    if column.categories is not None and told.get("outside") == "clip":
+        told["outside"] = "drop"
+    return replace(column, **told)  # type: ignore[arg-type]
+
+
+ONLY = "the only column"
+"""What the only column is called until the data is opened and has a name for it."""
+
+
+def _schema_of_options(
+    names: list[str] | None, bounds: Bounds, step: Step, categories: Categories, *, missing: str | None,
+    outside: str | None, unit: str | None,
+) -> Schema:  # fmt: skip
+    named = [list(given) for given in (bounds, step, categories) if isinstance(given, Mapping)]
+    names = names or list(dict.fromkeys(name for given in named for name in given)) or [ONLY]
+    several = len(names) > 1
+    if several and bounds is not None and not isinstance(bounds, Mapping):
+        raise BadInput("With several columns, bounds must be a dict: {column: (low, high), ...}.")
+    check(not isinstance(bounds, Mapping) or len(bounds) > 0, "bounds", "left out or two numbers, (low, high)", bounds)
+    for what, given in (("step", step), ("categories", categories)):
+        single = given is None or isinstance(given, Mapping) or not several
+        check(single, what, "a dict with several columns: {column: ...}", given)
+    by_column = {name: _bounds(pair) for name, pair in _by_column(bounds, names[0]).items()}
+    strange = next((name for name in by_column if name not in names), None)
+    if strange is not None:
+        raise BadInput(f"There are bounds for column {strange!r}, which is not among {names}.")
+    return Schema.from_options(
+        names, by_column, _by_column(step, names[0]), _by_column(categories, names[0]),
+        missing=missing or "refuse", outside=outside or "refuse", unit=unit,
+    )  # fmt: skip
+
+
+def _by_column(given: Any, name: str) -> dict[str, Any]:
+    return {} if given is None else dict(given) if isinstance(given, Mapping) else {name: given}
+
+
+def _bounds(pair: Any) -> tuple[Any, Any]:
+    try:
+        low, high = pair
+    except (TypeError, ValueError):
+        low = high = None
+    numbers = is_number(low) and is_number(high)
+    check(numbers or hasattr(low, "toordinal"), "bounds", "two numbers, (low, high), or two dates", pair)
+    return low, high
+
+
+def open_columns(data: Any, schema: Schema, *, engine: Engine | None, text: TextFormat = UNSAID) -> tuple[Rows, Schema]:
+    """The rows to count, and the schema completed: bounds left out are read off the data, with a warning; and so is it
+    said if a column is called like an identifier."""
+    names: Any = None if schema.names == (ONLY,) else list(schema.names)
+    raw = [column.name for column in schema.columns if column.categories is not None or column.is_date]
+    if names is None and raw:
+        raise BadInput("Name the column that has categories, or dates: --column (in Python, column=).")
+    if schema.unit in schema.names:
+        raise BadInput(f"Column {schema.unit!r} cannot be both the unit and what is counted.")
+    rows = open_rows(data, names, engine, keep=False if schema.unit is None else schema.unit, raw=raw, text=text)
+    if names is None:
+        if rows.unit == rows.columns[0]:
+            raise BadInput(f"Column {rows.unit!r} cannot be both the unit and what is counted.")
+        schema = replace(schema, columns=(replace(schema.columns[0], name=rows.columns[0]),))
+    for name in filter(named_like_an_id, schema.names):
         warnings.warn(
             f"Column {name!r} is called like a name for each person, and is counted as a measurement. If it only tells "
             f"people apart, count another column (and use --unit {name!r}, in Python unit={name!r}, if it repeats).",
             EquinoiseWarning,
             stacklevel=5,
         )
-    axes = []
-    for number, name in enumerate(rows.columns):
-        low, high = _two_numbers(by_column[name]) if name in by_column else find_bounds(rows, number)
-        axes.append(Axis.padded(name, low, high, **axis_settings))
-    return rows, Grid(tuple(axes))
+    if schema.peeked:
+        warnings.warn(
+            f"By the schema, {join_and(schema.peeked)} came from the data, so they are not private: they show in the "
+            "grid. Write down what is public instead.",
+            NotPublicWarning,
+            stacklevel=5,
+        )
+    columns = []
+    for column in schema.columns:
+        if not column.is_complete:
+            bounds = find_bounds(rows, rows.columns.index(column.name))
+            column = replace(column, bounds=bounds, step=None, blank=None, peeked=("bounds",))  # noqa: PLW2901
+        columns.append(column)
+    return rows, replace(schema, columns=tuple(columns))
 
 
-def _two_numbers(bounds: Any) -> tuple[float, float]:
-    try:
-        low, high = bounds
-        return low + 0.0, high + 0.0
-    except (TypeError, ValueError):
-        check(False, "bounds", "two numbers, (low, high)", bounds)
-        raise
+def schema_of(axes: Sequence[AnyAxis], unit: str | None = None, *, public: bool = True) -> Schema:
+    """The schema that axes were made from, with the number of bins that was taken."""
+    return Schema(tuple(column_of(axis, public) for axis in axes), unit)
 
 
-def count_players(rows: Rows, grid: Grid, rules: Rules, unit_rows: str = "all") -> Players:
+def column_of(axis: AnyAxis, public: bool) -> Column:
+    """What a schema says of the column of an axis."""
+    rules: dict[str, Any] = {"name": axis.name, "missing": axis.missing, "outside": axis.outside}
+    if not isinstance(axis, Axis):
+        return Column(categories=axis.names, **rules)
+    bounds: Any = tuple(axis.to_value(bound) for bound in (axis.low, axis.high))
+    peeked = () if public else ("bounds",)
+    return Column(bounds=bounds, step=axis.step_value, bins=axis.number_bins, peeked=peeked, **rules)
+
+
+def open_axes(
+    data: Any, axes: Sequence[AnyAxis], engine: Engine | None, *, keep: bool | str = False, text: TextFormat = UNSAID
+) -> Rows:
+    """The rows of data by the axes that a mechanism has."""
+    raw = [axis.name for axis in axes if not isinstance(axis, Axis) or axis.day_zero is not None]
+    return open_rows(data, [axis.name for axis in axes], engine, keep=keep, raw=raw, text=text)
+
+
+def count_players(rows: Rows, grid: Grid, unit_rows: str = "all") -> Players:
     """People by the cells of their rows; where rows have a unit, ``unit_rows`` says which of a person's rows."""
-    return count_people(rows, grid, rules, unit_rows) if rows.fields else count_rows(rows, grid, rules)
+    return count_rows(rows, grid) if rows.unit is None else count_people(rows, grid, unit_rows)
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,15 @@ import narwhals as nw
 import numpy as np
 import polars as pl
 
-from equinoise.data.columns import NAMELESS, can_be_unit, check_digits, check_type, find_column, not_a_unit
+from equinoise.data.columns import (
+    NAMELESS,
+    can_be_unit,
+    check_digits,
+    check_raw_type,
+    check_type,
+    find_column,
+    not_a_unit,
+)
 from equinoise.data.engines import Engine, Library, frame_of, library_of
 from equinoise.data.engines.failures import explain_failures
 from equinoise.data.engines.polars import Polars
@@ -27,8 +35,8 @@ class Rows:
 
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
     our own because engines take some names (``*``, ``^a.*$``) for patterns. ``fields`` are the names of columns that
-    come along as they are; number j of them is called ``FIELD j``. ``library`` is what runs queries on the frame,
-    ``decimal`` the mark that was said for text.
+    come along as they are, ``unit`` and categories among them; number j of them is called ``FIELD j``. ``library`` is
+    what runs queries on the frame, ``decimal`` the mark that was said for text.
     """
 
     frame: nw.LazyFrame[Any]
@@ -37,6 +45,7 @@ class Rows:
     library: Library
     fields: tuple[str, ...] = ()
     from_text: bool = False
+    unit: str | None = None
     decimal: str | None = None
 
     def collect(self, query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
@@ -51,14 +60,20 @@ class Rows:
 
 
 def open_rows(
-    data: Any, column: str | Sequence[str] | None = None, engine: Engine | None = None, *, keep: bool | str = False,
+    data: Any,
+    column: str | Sequence[str] | None = None,
+    engine: Engine | None = None,
+    *,
+    keep: bool | str = False,
+    raw: Collection[str] = (),
     text: TextFormat = UNSAID,
-) -> Rows:  # fmt: skip
+) -> Rows:
     """The rows of a path, an array or any dataframe; ``column`` may be left out where there is only one.
 
-    A list of columns makes rows of several numbers. An array then has as many columns, in that order. A path may be a
-    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it, and ``text`` is what was
-    said of text files. With ``keep``, all columns come along as they are, or the one that it names.
+    A list of columns makes rows of several values. An array then has as many columns, in that order. A path may be a
+    file, a folder of files or a pattern such as ``parts/*.parquet``; ``engine`` reads it. Of the columns, those in
+    ``raw`` (categories, dates) come along as they are. With ``keep``, all columns do, or the unit that it names.
+    ``text`` is what was said of text files.
     """
     names: list[str | None] = list(column) if isinstance(column, list | tuple) else [column]  # type: ignore[list-item]
     named = len(names) > 0 and all(name is None or isinstance(name, str) for name in names)
@@ -66,19 +81,49 @@ def open_rows(
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Column {name!r} is named twice. Name different columns.")
+    wanted = Wanted(tuple(name for name in names if name not in raw), keep, tuple(n for n in names if n and n in raw))
     if isinstance(data, str | Path):
-        return _open_files(Path(data), names, engine or Polars(), keep, text)
+        return _open_files(Path(data), wanted, engine or Polars(), text)
     text.check_unsaid("with a dataframe or an array, which has numbers")
     if isinstance(data, np.ndarray | list | tuple):
-        return _open_array(data, names, keep)
+        return _open_array(data, names, wanted)
     with explain_failures("The dataframe", is_text=False):
         frame = frame_of(data)
         every, library = frame.columns if isinstance(frame, nw.DataFrame) else [], library_of(frame)
-        ready = library.prepare(frame, every if names == [None] and len(every) == 1 else names, keep)
-        return _open_frame(ready.lazy(), names, "The dataframe", keep, library)
+        numbers = every if names == [None] and len(every) == 1 else wanted.numbers
+        ready = library.prepare(frame, numbers, True if keep is True else wanted.kept)
+        return _open_frame(ready.lazy(), wanted, "The dataframe", library)
 
 
-def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
+@dataclass(frozen=True)
+class Wanted:
+    """The columns that are asked for: ``numbers``, those that come along ``raw``, and what to ``keep`` besides."""
+
+    numbers: tuple[str | None, ...]
+    keep: bool | str = False
+    raw: tuple[str, ...] = ()
+
+    @property
+    def unit(self) -> str | None:
+        """The column of units, if one is named."""
+        return self.keep if isinstance(self.keep, str) else None
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """The named columns that come along as they are, the unit first."""
+        return self.raw if self.unit is None else (self.unit, *self.raw)
+
+    def find_numbers(self, names: list[str], source: str) -> tuple[str, ...]:
+        """The columns of numbers among those that there are."""
+        return tuple(find_column(name, names, source) for name in self.numbers)
+
+    def find_fields(self, names: list[str], source: str) -> tuple[str, ...]:
+        """The columns that come along, among those that there are."""
+        found = tuple(find_column(name, names, source) for name in self.kept)
+        return tuple(names) if self.keep is True else found
+
+
+def _open_array(data: Any, names: list[str | None], wanted: Wanted) -> Rows:
     array = _numbers(data)
     if len(names) == 1 and array.ndim != 1:
         raise BadInput("An array must have one dimension: one number per person.")
@@ -90,7 +135,8 @@ def _open_array(data: Any, names: list[str | None], keep: bool | str) -> Rows:
     table = array.reshape(len(array), len(names))
     columns = [name or NAMELESS for name in names]
     frame = pl.LazyFrame({name: np.ascontiguousarray(table[:, i]) for i, name in enumerate(columns)})
-    return _open_frame(nw.from_native(frame), columns, "The array", keep, Polars())
+    numbers = tuple(name or NAMELESS for name in wanted.numbers)
+    return _open_frame(nw.from_native(frame), replace(wanted, numbers=numbers), "The array", Polars())
 
 
 def _numbers(data: Any) -> Any:
@@ -106,66 +152,67 @@ def _numbers(data: Any) -> Any:
     return array.astype(np.float64) if array.dtype.itemsize > 8 else array
 
 
-def _open_files(path: Path, names: list[str | None], engine: Engine, keep: bool | str, said: TextFormat) -> Rows:
+def _open_files(path: Path, wanted: Wanted, engine: Engine, said: TextFormat) -> Rows:
     with explain_failures(f"The file {str(path)!r}", is_text=True):
         files = find_files(path, said)
     with explain_failures(files.source, is_text=files.is_text):
         if not files.is_text:
-            columns, every = _parquet_columns(files, names, keep)
+            every = _parquet_columns(files, wanted)
             parquet: nw.LazyFrame[Any] = nw.from_native(engine.parquet(files, every)).lazy()
-            return _open_frame(parquet, columns, files.source, keep, engine, every)
+            return _open_frame(parquet, wanted, files.source, engine, every)
         header = header_of(files)
-        columns = tuple(find_column(name, header, files.source) for name in names)
-        fields = _fields(keep, header, files.source)
-        refuse_repeated(files, columns if keep is True else (*columns, *fields), header)
+        columns, fields = wanted.find_numbers(header, files.source), wanted.find_fields(header, files.source)
+        refuse_repeated(files, (*columns, *wanted.kept), header)
         text: nw.LazyFrame[Any] = nw.from_native(engine.text(files, columns, fields)).lazy()
-        return Rows(text, columns, files.source, engine, fields, from_text=True, decimal=files.decimal)
+        return Rows(
+            text, columns, files.source, engine, fields, from_text=True, unit=wanted.unit, decimal=files.decimal
+        )
 
 
-def _fields(keep: bool | str, names: list[str], source: str) -> tuple[str, ...]:
-    """The names of the columns that come along."""
-    if isinstance(keep, str):
-        return (find_column(keep, names, source),)
-    return tuple(names) if keep else ()
-
-
-def _parquet_columns(
-    files: Files, names: list[str | None], keep: bool | str
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns to count and those to read, which must have the same types in all the files. Whether those are types
-    of numbers is asked of the file: DuckDB takes lengths of time for whole numbers."""
+def _parquet_columns(files: Files, wanted: Wanted) -> tuple[str, ...]:
+    """The columns to read, which must have the same types in all the files. Whether those are types of numbers is asked
+    of the file: DuckDB takes lengths of time for whole numbers."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     first = schemas[0]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
-    columns = tuple(find_column(name, list(first), files.source) for name in names)
-    wanted = {*columns, *_fields(keep, list(first), files.source)}
-    every = tuple(name for name in first if name in wanted)
+    columns = wanted.find_numbers(list(first), files.source)
+    read = {*columns, *wanted.find_fields(list(first), files.source)}
+    every = tuple(name for name in first if name in read)
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in every] for schema in schemas])
     for column in every:
         check_digits(column, getattr(first[column], "precision", None))
     types = nw.from_native(pl.LazyFrame(schema={c: first[c] for c in every})).collect_schema()
+    _check_types(types, columns, wanted)
+    return every
+
+
+def _check_types(types: Mapping[str, Any], columns: Sequence[str], wanted: Wanted) -> None:
+    """Refuse columns of types that numbers, categories or units are not of."""
     for column in columns:
         check_type(column, types[column])
-    if isinstance(keep, str) and not can_be_unit(types[keep]):
-        raise not_a_unit(keep, types[keep])
-    return columns, every
+    for column in wanted.raw:
+        check_raw_type(column, types[column])
+    if wanted.unit is not None and not can_be_unit(types[wanted.unit]):
+        raise not_a_unit(wanted.unit, types[wanted.unit])
 
 
 def _open_frame(
-    frame: nw.LazyFrame[Any], names: Sequence[str | None], source: str, keep: bool | str, library: Library,
-    own_names: Sequence[str] | None = None,
-) -> Rows:  # fmt: skip
+    frame: nw.LazyFrame[Any], wanted: Wanted, source: str, library: Library, own_names: Sequence[str] | None = None
+) -> Rows:
     """``own_names`` are the columns' own, where the engine may have changed some."""
     schema = frame.collect_schema()
     types = dict(zip(own_names or schema.names(), schema.dtypes(), strict=True))
-    columns = tuple(find_column(name, list(types), source) for name in names)
+    columns, fields = wanted.find_numbers(list(types), source), wanted.find_fields(list(types), source)
     for column in columns:
         check_type(column, types[column])
-    fields = _fields(keep, list(types), source)
+    for column in wanted.raw:
+        check_raw_type(column, types[column])
+        if isinstance(types[column], nw.Object) and isinstance(library, Polars):  # to which True and 1 are the same
+            raise BadInput(f"Column {column!r} holds Python objects of any kind. Make them text or numbers first.")
     ours = column_numbers(columns, fields)
     frame = library.rename(frame, list(our_names(list(types), ours).values()))
-    if isinstance(keep, str):
-        frame = library.check_unit(frame, ours[keep], keep)
+    if wanted.unit is not None:
+        frame = library.check_unit(frame, ours[wanted.unit], wanted.unit)
     values = [library.as_float(nw.col(f"{VALUE} {i}"), types[column]) for i, column in enumerate(columns)]
     extra = [library.force_scan(nw.col(ours[c]), types[c]).alias(f"{FIELD} {j}") for j, c in enumerate(fields)]
-    return Rows(frame.select(*values, *extra), columns, source, library, fields)
+    return Rows(frame.select(*values, *extra), columns, source, library, fields, unit=wanted.unit)

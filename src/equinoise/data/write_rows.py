@@ -1,4 +1,4 @@
-"""Writing rows that stream by to a CSV, TSV or Parquet file: whole or not at all, for its owner alone."""
+"""Writing rows that stream by to a CSV, TSV or Parquet file: whole or not at all."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ def check_suffix(path: Path) -> None:
         raise BadInput(f"{str(path)!r} must end in .csv, .tsv or .parquet, so that it is clear how to write it.")
 
 
-def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool) -> None:
-    """Write frames of the same columns one below the other. If making one fails, there is no file."""
-    with whole_file(path, mode=0o600, force=force) as file:
+def write_frames(path: Path, frames: Iterator[pl.DataFrame], *, force: bool, mode: int = 0o600) -> None:
+    """Write frames of the same columns one below the other, for the owner alone or as ``mode`` says. If making one
+    fails, there is no file."""
+    with whole_file(path, mode=mode, force=force) as file:
         try:
             if path.suffix.lower() in PARQUET:
                 _parquet(file, frames)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.data.grid import Axis, Floats, Ints
+from equinoise.data.grid import Axis, Floats, Ints, number_axes
 from equinoise.data.players import Players
 from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.parts import Part, ReportProgress
@@ -76,7 +76,7 @@ def play(data: Dataset, settings: dict[str, Any], report_progress: ReportProgres
 def describe(solution: Solution) -> dict[str, Any]:
     """How close, how fast, how many protected, and cell by cell what comes out and with how much noise."""
     game, profile = solution.game, solution.profile
-    axis, counts = game.players.grid.axis, game.players.histogram.counts
+    (axis,), counts = number_axes(game.players.grid.axes), game.players.histogram.counts
     if solution.protected == game.people:
         PerInstance.from_solution(solution)  # refuses unless the exact certificate holds
     (weights,) = game.kernel.weights

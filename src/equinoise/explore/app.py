@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
+from equinoise.data.grid import number_axes
 from equinoise.errors import BadInput, EquinoiseError, check
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import MOST_BODY, NOTHING_HERE, TOO_LONG, check_file_name, refusal, refuse
@@ -130,7 +131,7 @@ def _counts_json(counts: ColumnCounts) -> dict[str, Any]:
     return {
         "columns": [
             {"label": axis.label, "low": axis.low, "high": axis.high, "public_bounds": axis.name in counts.public}
-            for axis in counts.axes
+            for axis in number_axes(counts.axes)
         ],
         "source": printable(counts.source),
         "people": counts.people,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.data import counting
-from equinoise.data.bad_values import Rules
 from equinoise.data.engines import engine_for
-from equinoise.data.grid import Axis, Grid, Ints
+from equinoise.data.grid import AnyAxis, Axis, Grid, Ints
+from equinoise.data.make_grid import make_grid
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, check_players, open_columns
+from equinoise.data.read_players import Bounds, check_players, columns_asked_for, open_columns
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.text_format import TextFormat
 from equinoise.errors import BadInput, EquinoiseWarning, check, is_whole
@@ -43,14 +43,12 @@ class ColumnCounts:
     ``public`` names the columns whose bounds were given.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[AnyAxis, ...]
     bins: tuple[int, ...]
     codes: NDArray[np.int16]
     rows: Ints
     public: frozenset[str]
     source: str
-    missing: str = "refuse"
-    outside: str = "refuse"
     engine: str = "polars"
     engine_address: str | None = None
     separator: str | None = None
@@ -62,7 +60,7 @@ class ColumnCounts:
         """How many people have a value in every column."""
         return self.on(self.bins[0]).total_people
 
-    def chosen(self, columns: Sequence[int] | None = None) -> tuple[Axis, ...]:
+    def chosen(self, columns: Sequence[int] | None = None) -> tuple[AnyAxis, ...]:
         """The columns with these numbers, ascending; left out, all of them."""
         return tuple(self.axes[number] for number in self._numbers(columns))
 
@@ -95,15 +93,16 @@ def count_columns(
     column: str | Sequence[str] | None = None,
     bounds: Bounds = None,
     bins: Sequence[int] | None = None,
-    missing: str = "refuse",
-    outside: str = "refuse",
+    missing: str | None = None,
+    outside: str | None = None,
     engine: str = "polars",
     engine_address: str | None = None,
     separator: str | None = None,
     decimal: str | None = None,
 ) -> ColumnCounts:
     """Count one column or several on all grids in one pass. (Bounds left out take a pass before, and a warning.)"""
-    columns = 1 if column is None or isinstance(column, str) else len(column)
+    asked = columns_asked_for(None, column, bounds, missing=missing, outside=outside)
+    columns = len(asked.columns)
     several = [number for number in SEVERAL_COLUMNS_BIN_CHOICES if number**columns <= MOST_PAGE_CELLS]
     usual = BIN_CHOICES if columns == 1 else several or [int(MOST_PAGE_CELLS ** (1 / columns))]
     choices = sorted(set(usual if bins is None else bins))
@@ -112,19 +111,17 @@ def count_columns(
     text = TextFormat(separator, decimal)
     with warnings.catch_warnings(record=True) as caught, engine_for(data, engine, engine_address) as reader:
         warnings.simplefilter("always", EquinoiseWarning)
-        rows, grid = open_columns(
-            data, column, bounds, bins=choices[0], padding_epsilon=1.0, percentile=0.9, engine=reader, text=text
-        )
+        rows, schema = open_columns(data, asked, engine=reader, text=text)
+        grid = make_grid(schema, bins=choices[0])
         axes = [_with_bins(axis, number) for number in choices for axis in grid.axes]
-        numbers = list(range(len(grid.axes))) * len(choices)
-        codes, row_counts = counting.count_codes(rows, axes, numbers, Rules(missing, outside))
+        codes, row_counts = counting.count_codes(rows, axes)
         warn_of_repeats(data, rows.columns, text)
     sentences = tuple(str(w.message) for w in caught if issubclass(w.category, EquinoiseWarning))
     public = frozenset(() if bounds is None else bounds if isinstance(bounds, Mapping) else rows.columns)
     source = str(data) if isinstance(data, str | Path) else "data"
     counts = ColumnCounts(
-        grid.axes, tuple(choices), codes.astype(np.int16), row_counts, public, source, missing, outside, engine,
-        engine_address, separator, decimal, sentences,
+        grid.axes, tuple(choices), codes.astype(np.int16), row_counts, public, source, engine, engine_address,
+        separator, decimal, sentences,
     )  # fmt: skip
     check_players(counts.on(choices[0]), 1)
     return counts
@@ -140,5 +137,6 @@ def check_cells(bins: int, columns: int) -> None:
         )
 
 
-def _with_bins(axis: Axis, bins: int) -> Axis:
-    return Axis.padded(axis.name, axis.low, axis.high, bins=bins)
+def _with_bins(axis: AnyAxis, bins: int) -> AnyAxis:
+    assert isinstance(axis, Axis)
+    return replace(axis, bins=bins + axis.categories)

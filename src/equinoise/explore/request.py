@@ -11,12 +11,11 @@ from equinoise.errors import BadInput, check
 from equinoise.explore.counts import ColumnCounts
 from equinoise.formatting import join_or
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.private_table import PrivateTable
-from equinoise.settings import SETTINGS
+from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
+from equinoise.settings import SETTINGS, check_settings
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round
 from equinoise.verbs.optimize import play
-from equinoise.verbs.synthesize import check_one_column, check_promise
 
 PER_INSTANCE, DIFFERENTIAL_PRIVACY = PROMISES = ("per-instance", "differential-privacy")
 """What may be promised: by ``optimize``, and by ``synthesize``."""
@@ -30,7 +29,7 @@ class PageRequest:
     """
 
     epsilon: float
-    bins: int = SETTINGS["bins"].default
+    bins: int = 101
     scales: str = SETTINGS["scales"].default
     promise: str = PER_INSTANCE
     draws: int = SETTINGS["draws"].default
@@ -62,12 +61,16 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
     if private:
         plain = request.scales == SETTINGS["scales"].default
         check(plain, "scales", "left out with differential privacy, which has no game", request.scales)
-        check_promise(**target, public_bounds=public)
-        check_one_column(players.grid)
+        check_settings(target)
+        plain = request.draws > 1 or request.delta == 0
+        check(plain, "delta", "0 for one draw with differential privacy, which needs none", request.delta)
+        if not public:
+            raise BadInput("Differential privacy needs --bounds: bounds read off the data depend on one person.")
+        check_private_grid(players.grid)
     else:
         procedure.check_grid(players.grid)
     check_players(players, 1 if private else 2)
-    counting = counting_settings(players, public_bounds=public, missing=counted.missing, outside=counted.outside)
+    counting = counting_settings(players, public_bounds=public)
     if private:
-        return PrivateTable.make(players.histogram, settings=counting, **target)
+        return PrivateTable.make(players, settings=counting, **target)
     return play(players, procedure, counting, progress=progress)

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from equinoise.command_line import command_line
+from equinoise.data.grid import number_axes
+from equinoise.data.read_players import column_of
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.command_line import command_line
 from equinoise.present.facts import facts
 from equinoise.present.figures import Figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -18,11 +21,18 @@ from equinoise.present.figures.cost import default_draws
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
+from equinoise.present.statistics_rows import HEADER, statistics_rows
 
 
 def result(mechanism: Mechanism, counts: ColumnCounts, request: PageRequest) -> dict[str, Any]:
-    """What is promised, and what was reached in numbers."""
-    return {"command": command(counts, request), "promise": str(mechanism.promise), "facts": facts(mechanism)}
+    """What is promised, what was reached in numbers, and what the rows tell."""
+    statistics = {"header": list(HEADER), "rows": [list(row.named) for row in statistics_rows(mechanism)]}
+    return {
+        "command": command(counts, request),
+        "promise": str(mechanism.promise),
+        "facts": facts(mechanism),
+        "statistics": statistics,
+    }
 
 
 def quick_figures(mechanism: Mechanism) -> Iterator[dict[str, Any]]:
@@ -63,9 +73,7 @@ def _json_fields(figure: Figure) -> dict[str, Any]:
 
 def command(counts: ColumnCounts, request: PageRequest) -> str:
     """The command that makes the mechanism of a request."""
-    columns = {
-        axis.name: (axis.low, axis.high) if axis.name in counts.public else None
-        for axis in counts.chosen(request.columns)
-    }
+    axes = [replace(axis, bins=request.bins) for axis in number_axes(counts.chosen(request.columns))]
+    schema = Schema(tuple(column_of(axis, axis.name in counts.public) for axis in axes))
     verb = "synthesize" if request.promise == DIFFERENTIAL_PRIVACY else "optimize"
-    return command_line(verb, counts.source, columns, {**vars(counts), **vars(request)}, "mechanism.eq")
+    return command_line(verb, counts.source, schema, {**vars(counts), **vars(request), "bins": None}, "mechanism.eq")

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.data.grid import Axis, Grid, Ints
+from equinoise.data.grid import AnyAxis, Grid, Ints
 from equinoise.errors import BadInput, check
 from equinoise.game.noise import MOST_SCALES, MOST_WEIGHTS, WEIGHT_TOTAL, axis_weights, scale_set
 
@@ -37,13 +37,15 @@ class Kernel:
     """Where a person comes out: the product over the axes d of weights[d][v, bin of the person, bin], over total.
 
     ``scales[v]`` has one scale per axis, in units of that axis's padded range. ``totals[d]`` is what every row of an
-    axis sums to, so a product row sums to ``total``.
+    axis sums to, so a product row sums to ``total``. ``categories[d]`` is how many bins of an axis, the last ones, have
+    no order.
     """
 
     noise: str
     scales: AxisScales
     weights: tuple[Ints, ...]
     totals: tuple[int, ...]
+    categories: tuple[int, ...] = ()
 
     @cached_property
     def total(self) -> int:
@@ -111,11 +113,15 @@ def check_work(shape: Sequence[int], scales: int, restarts: int, runs: int) -> N
     )
 
 
-def make_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints | None = None) -> Kernel:
+def make_kernel(
+    noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints | None = None, categories: Sequence[int] = ()
+) -> Kernel:
     """A family's kernels on every axis for every choice of scales, in units of the padded ranges.
 
     With ``bins`` (entries x axes: those that anyone is in) only their rows are made; the others stay zero.
+    ``categories`` says how many bins of each axis, the last ones, have no order; left out, none.
     """
+    categories = tuple(categories) or (0,) * len(shape)
     if len(shape) > 1:
         check_size(shape, len(scales))
     total = 2 ** weight_bits(len(shape))
@@ -123,10 +129,10 @@ def make_kernel(noise: str, scales: AxisScales, shape: Sequence[int], bins: Ints
     for axis, many in enumerate(shape):
         distinct = sorted({choice[axis] for choice in scales})
         used = None if bins is None else np.unique(bins[:, axis])
-        made = axis_weights(noise, distinct, many, total, used)
+        made = axis_weights(noise, distinct, many, total, used, categories[axis])
         offered = [distinct.index(choice[axis]) for choice in scales]
         weights.append(made if offered == list(range(len(distinct))) else made[offered])
-    return Kernel(noise, tuple(scales), tuple(weights), (total,) * len(shape))
+    return Kernel(noise, tuple(scales), tuple(weights), (total,) * len(shape), categories)
 
 
 def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, scale_per_column: bool = False) -> AxisScales:
@@ -155,7 +161,7 @@ def offered_scales(scales: AnyScales, grid: Grid, epsilon: float, *, scale_per_c
     return tuple(zip(*columns, strict=True))
 
 
-def _of_axis(scales: AnyScales, axis: Axis, epsilon: float, several: bool) -> tuple[float, ...]:
+def _of_axis(scales: AnyScales, axis: AnyAxis, epsilon: float, several: bool) -> tuple[float, ...]:
     if isinstance(scales, str) or not several:
         if isinstance(scales, Mapping):
             raise BadInput(

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.choices import NOISES, load
-from equinoise.data.grid import Axis, Floats, Ints
+from equinoise.data.grid import AnyAxis, Floats, Ints
 from equinoise.errors import BadInput, check, is_number
 
 WEIGHT_TOTAL = 2**32
@@ -34,9 +34,29 @@ def spread(by_distance: Floats, cells: Ints | None = None) -> Floats:
     return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
-def noise_mass(noise: str, scale: float, bins: int, cells: Ints | None = None) -> Floats:
-    """Mass by cell (or some cells) x bin of a family, for one scale in units of the padded range."""
-    return spread(load(NOISES, noise).by_distance(min(1 / (bins * scale), 1e150), bins), cells)
+def noise_mass(noise: str, scale: float, bins: int, cells: Ints | None = None, categories: int = 0) -> Floats:
+    """Mass by cell (or some cells) x bin of a family, for one scale in units of the range. The last ``categories`` bins
+    have no order: see :func:`add_categories`."""
+    numbers = bins - categories
+    if not categories:
+        return spread(load(NOISES, noise).by_distance(min(1 / (bins * scale), 1e150), bins), cells)
+    every = np.arange(bins) if cells is None else np.asarray(cells)
+    ordered = noise_mass(noise, scale, numbers) if numbers else np.zeros((0, 0))
+    return add_categories(ordered, math.exp(-min(1 / scale, 1e3)), categories)[every]
+
+
+def add_categories(ordered: Floats, away: float, categories: int) -> Floats:
+    """Rows of mass of bins in order (bins x bins) and after them of categories, all as far apart as the range is long.
+
+    A person stays in their category, or among the numbers, or comes out in each other category with ``away`` times that
+    mass. Whoever leaves a category for the numbers comes out anywhere among them.
+    """
+    numbers = len(ordered)
+    mass = np.full((numbers + categories,) * 2, away)
+    mass[:numbers, :numbers] = ordered
+    mass[numbers:, :numbers] /= max(numbers, 1)
+    np.fill_diagonal(mass[numbers:, numbers:], 1.0)
+    return np.asarray(mass / mass.sum(axis=1, keepdims=True))
 
 
 def round_weights(mass: Floats, total: int) -> Ints:
@@ -51,12 +71,14 @@ def round_weights(mass: Floats, total: int) -> Ints:
 
 
 def axis_weights(
-    noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL, cells: Ints | None = None
-) -> Ints:
+    noise: str, scales: Sequence[float], bins: int, total: int = WEIGHT_TOTAL, cells: Ints | None = None,
+    categories: int = 0,
+) -> Ints:  # fmt: skip
     """weights[v, k, x] / total: the probability that a person in bin k with scale v comes out in bin x.
 
-    ``scales`` are in units of the padded range. With ``cells`` (those that have anyone in them) only their rows are
-    made. The others stay zero, which takes neither time nor memory: pages that are never written are never there.
+    ``scales`` are in units of the range; the last ``categories`` bins have no order. With ``cells`` (those that have
+    anyone in them) only their rows are made. The others stay zero, which takes neither time nor memory: pages that are
+    never written are never there.
     """
     if len(scales) * bins**2 > MOST_WEIGHTS:
         fitting = math.isqrt(MOST_WEIGHTS // len(scales))
@@ -67,11 +89,11 @@ def axis_weights(
     weights = np.zeros((len(scales), bins, bins), dtype=np.int64)
     filled = slice(None) if cells is None else cells
     for v, scale in enumerate(scales):
-        weights[v, filled] = round_weights(noise_mass(noise, scale, bins, cells), total)
+        weights[v, filled] = round_weights(noise_mass(noise, scale, bins, cells, categories), total)
     return weights
 
 
-def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, epsilon: float) -> tuple[float, ...]:
+def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: AnyAxis, epsilon: float) -> tuple[float, ...]:
     """The scales on offer, in units of the padded range, ascending.
 
     ``wide`` is eight geometric scales from a twentieth of a bin to three times the padded range, where ``adaptive``
@@ -82,7 +104,7 @@ def scale_set(scales: str | Sequence[float] | NDArray[np.float64], axis: Axis, e
         if scales in {"wide", "adaptive"}:
             return tuple(np.geomspace(1 / (20 * axis.bins), 3.0, 8).tolist())
         if scales == "paper":
-            unit = (axis.high - axis.low) / axis.range / epsilon
+            unit = axis.reach / epsilon
             check(math.isfinite(unit * 3), "epsilon", "large enough for the paper's scales", epsilon)
             return tuple(m * unit for m in PAPER_MULTIPLIERS)
         raise BadInput(

@@ -6,11 +6,12 @@ Every divergence is convex in q. The utilities that there are to choose from are
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from equinoise.choices import UTILITIES, load
-from equinoise.data.grid import Floats, Grid
+from equinoise.data.grid import AnyAxis, Floats, Grid
 from equinoise.game.utilities import LINEAR, Curve
 from equinoise.settings import check_setting
 
@@ -61,4 +62,16 @@ def closeness(name: object, grid: Grid) -> Closeness:
     if hasattr(module, "KIND"):
         return Closeness(text, ceiling, module)
     own = [int(number)] if number else []
-    return Closeness(text, ceiling, None, tuple(module.features(k, *own) / len(grid.shape) for k in grid.shape))
+    return Closeness(text, ceiling, None, tuple(_features(axis, module, own) / len(grid.shape) for axis in grid.axes))
+
+
+def _features(axis: AnyAxis, module: Any, own: list[int]) -> Floats:
+    """Features of one axis (features x bins): the module's for its numbers and, for categories, half of each share, so
+    that their distances add up to total variation. Where an axis has both, each counts half."""
+    if not axis.categories:
+        return np.asarray(module.features(axis.bins, *own))
+    shares = np.eye(axis.bins)[axis.number_bins :] / 2
+    if not axis.number_bins:
+        return shares
+    ordered = np.atleast_2d(module.features(axis.number_bins, *own))
+    return np.concatenate([np.pad(ordered, ((0, 0), (0, axis.categories))), shares]) / 2

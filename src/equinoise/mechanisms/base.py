@@ -12,19 +12,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import numpy as np
+import polars as pl
 
-from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.data.grid import Grid, Ints
+from equinoise.data.read_players import schema_of
+from equinoise.data.schema import Schema
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
 from equinoise.mechanisms import saved_file
 from equinoise.mechanisms.draws import RandomBytes
 from equinoise.mechanisms.ledger import Ledger
 from equinoise.mechanisms.quantities import Quantities
+from equinoise.mechanisms.released_rows import rows_of_bins
+from equinoise.mechanisms.row_format import RowFormat
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.promise import Promise
 from equinoise.settings import MOST_DRAWS
+from equinoise.statistics.summaries import compare_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -36,6 +41,7 @@ class Mechanism(Quantities):
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
+    row_format: RowFormat = field(default_factory=RowFormat)
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
 
@@ -73,7 +79,7 @@ class Mechanism(Quantities):
         saved = saved_file.read(Path(path))
         document = saved.document
         shared = {
-            "grid": Grid(tuple(Axis(**axis.model_dump()) for axis in document.axes)),
+            "grid": Grid(tuple(axis.axis() for axis in document.axes)),
             "epsilon": document.epsilon,
             "draws": document.draws,
             "delta": document.delta,
@@ -144,24 +150,42 @@ class Mechanism(Quantities):
     def _blob(self) -> Ints:
         """Rows of weights that are saved beside the document."""
 
-    def sample(self, n: int = 1, *, source: RandomBytes = os.urandom) -> Floats:
-        """``n`` draws in data units (with several columns, rows of them), charged to the ledger first.
+    @property
+    def schema(self) -> Schema:
+        """What was taken as public about the columns, with the number of bins."""
+        public = bool(self.settings.get("public_bounds"))
+        return schema_of(self.grid.axes, self.settings.get("unit"), public=public)
 
-        ``source`` is for tests."""
-        return np.concatenate(list(self.stream(n, source=source)))
+    def releasing(self, row_format: RowFormat) -> Self:
+        """This mechanism with another format for its rows, the same ledger, and whatever was worked out already."""
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__, row_format=row_format)
+        return other
 
-    def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[Floats]:
+    @property
+    def _within(self) -> bool:
+        """Whether no draw is outside the bounds: the paper's padding is."""
+        return self.settings.get("grid") != "paper"
+
+    def sample(self, n: int = 1, *, frame: str | None = None, source: RandomBytes = os.urandom) -> Any:
+        """``n`` rows of the columns' own types, charged to the ledger first.
+
+        They are a dataframe of the kind that the data came in, with its types, or of polars; ``frame`` may say another
+        one: polars, pandas, pyarrow or numpy (of one column its values alone). ``source`` is for tests."""
+        row_format = self.row_format.asked(frame)
+        rows = pl.concat(list(self.stream(n, source=source)))
+        return row_format.frame(rows, self.grid.axes, within=self._within)
+
+    def stream(self, n: int, *, source: RandomBytes = os.urandom) -> Iterator[pl.DataFrame]:
         """Draws as of :meth:`sample`, some at a time, for more than memory should hold. All are charged at once."""
         check(is_whole(n, 1, MOST_DRAWS), "n", "a whole number of at least 1", n)
         self._require_certificate()
         self.ledger.charge(int(n))
-        return (self._values(drawn) for drawn in self._draw(int(n), source))
+        return (self._rows(drawn, source) for drawn in self._draw(int(n), source))
 
-    def _values(self, drawn: Ints) -> Floats:
-        """Drawn cells of one column, or rows of bins of several, in data units."""
-        if drawn.ndim == 1:
-            return self.released_values[drawn]
-        return np.stack([axis.midpoints()[drawn[:, d]] for d, axis in enumerate(self.grid.axes)], axis=1)
+    def _rows(self, drawn: Ints, source: RandomBytes) -> pl.DataFrame:
+        """Drawn cells of one column, or rows of bins of several, as rows of values."""
+        return rows_of_bins(self.grid.axes, drawn.reshape(len(drawn), -1), source, within=self._within)
 
     @abstractmethod
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
@@ -200,16 +224,24 @@ class Mechanism(Quantities):
         """What so many draws cost together, in words; ``public``, what is promised of them."""
         return self.promise.cost(draws, self.promised_cost(draws) if public else self.cost(draws))
 
+    def statistics(self) -> dict[str, Any]:
+        """What rows tell, of the ``data`` and of what is ``released``, at the resolution of the grid: of every column
+        the mean, standard deviation and quartiles, or the shares of categories; of every two how they go together. As
+        secret as the data."""
+        return compare_rows(self.original, self.output, self.grid.axes, within=self._within)
+
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""
         return {
             "kind": self.kind,
             "people": self.total_people,
             "rows": self.total_rows,
+            "schema": self.schema.to_json(),
             "cells": self.grid.cells,
             "protected": self.protected,
             **self._conditions(),
             "worst_loss": self.worst_loss,
+            "statistics": self.statistics(),
             "metrics": self.metrics(),
             "baseline": self.baseline(),
             "certificate": self.certificate().to_json(),
@@ -228,6 +260,7 @@ class Mechanism(Quantities):
         """The whole mechanism, enough to compute q and every loss again."""
         return {
             "kind": self.kind,
+            "schema": self.schema.to_json(),
             "grid": {"axes": [axis.to_json() for axis in self.grid.axes]},
             **self._conditions(),
             **self._parts(),

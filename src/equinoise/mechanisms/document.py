@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
 
 from equinoise.choices import SOLVERS, load
-from equinoise.data.grid import Axis
+from equinoise.data.grid import Axis, CategoryAxis, number_axes
+from equinoise.data.read_players import column_of
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
 from equinoise.mechanisms.draws import MOST, MOST_ROWS_PER_PERSON
@@ -21,20 +24,61 @@ class _Strict(BaseModel):
 
 
 class AxisDocument(_Strict):
-    """An axis of the grid."""
+    """An axis of numbers."""
 
+    kind: Literal["number"]
     name: str
     low: float
     high: float
-    bins: int = Field(ge=2, le=MOST_BINS)
+    bins: int = Field(ge=2, le=MOST_BINS + 1)
     padding: float = Field(ge=0)
+    step: float | None = Field(None, gt=0)
+    missing: Literal["refuse", "drop", "category"]
+    outside: Literal["refuse", "clip"]
+    day_zero: str | None = None
 
     @model_validator(mode="after")
     def _is_an_axis(self) -> AxisDocument:
         if not self.low < self.high:
             raise ValueError("bounds")
-        Axis(**self.model_dump()).check_resolvable()
+        axis = self.axis()
+        axis.check_resolvable()
+        fits = self.step is None or (self.padding == self.step / 2 and axis.number_bins <= axis.steps)
+        if not fits or axis.number_bins < 2 or (axis.padding > 0 and self.step is None and axis.categories):
+            raise ValueError("axis")
+        column_of(axis, True)  # refuses what no schema can say
         return self
+
+    def axis(self) -> Axis:
+        """The axis."""
+        return Axis(**self.model_dump(exclude={"kind"}))
+
+
+class CategoryAxisDocument(_Strict):
+    """An axis of categories."""
+
+    kind: Literal["category"]
+    name: str
+    names: list[bool | int | str] = Field(min_length=1, max_length=MOST_BINS)
+    missing: Literal["refuse", "drop", "category"]
+    outside: Literal["refuse", "drop"]
+
+    @model_validator(mode="after")
+    def _is_an_axis(self) -> CategoryAxisDocument:
+        column_of(self.axis(), True)
+        return self
+
+    @property
+    def bins(self) -> int:
+        """How many there are, with that of the missing."""
+        return self.axis().bins
+
+    def axis(self) -> CategoryAxis:
+        """The axis."""
+        return CategoryAxis(self.name, tuple(self.names), self.missing, self.outside)
+
+
+AnyAxisDocument = Annotated[AxisDocument | CategoryAxisDocument, Field(discriminator="kind")]
 
 
 def check_saved(settings: dict[str, Any]) -> dict[str, Any]:
@@ -75,7 +119,7 @@ class BudgetDocument(_Strict):
 class Document(_Strict):
     """What the saved mechanisms of either promise share."""
 
-    axes: list[AxisDocument] = Field(min_length=1, max_length=MOST_AXES)
+    axes: list[AnyAxisDocument] = Field(min_length=1, max_length=MOST_AXES)
     epsilon: float = Field(gt=0)
     draws: int = Field(ge=1, le=MOST_DRAWS)
     delta: float = Field(0.0, ge=0, lt=1)
@@ -160,45 +204,69 @@ class PerInstanceDocument(Document):
 
 
 class RuleDocument(_Strict):
-    """The parameters of monotone weights."""
+    """The parameters of an envelope."""
 
+    shape: list[Annotated[int, Field(ge=1)]]
+    categories: list[Annotated[int, Field(ge=0)]]
     unit: int = Field(ge=1)
-    near: list[Annotated[int, Field(ge=0)]] = Field(min_length=1)
-    cap: int = Field(ge=0)
-    floors: list[Annotated[int, Field(ge=1)]]
+    height: int = Field(ge=0)
+    near: list[list[Annotated[int, Field(ge=0)]]]
+    cap: int = Field(ge=0, lt=MOST)
+    alone: int = Field(ge=1)
+    floors: list[Annotated[int, Field(ge=1, lt=MOST)]] = Field(min_length=1)
     factor: int = Field(ge=1)
+    rows_per_person: Literal[1]
 
 
 class WeightsDocument(_Strict):
     """How the weights were found."""
 
-    name: Literal["monotone-weights"]
+    name: Literal["envelope"]
+
+
+Cells = list[Annotated[int, Field(ge=0, lt=MOST)]]
 
 
 class PrivateTableDocument(Document):
-    """All of a differentially private mechanism."""
+    """All of a differentially private mechanism: people in the occupied cells, and the weights of some cells, which
+    both ascend. All other cells weigh what the floor of the rule is."""
 
-    axes: list[AxisDocument] = Field(min_length=1, max_length=1)
     kind: Literal["differential-privacy"]
-    counts: list[Annotated[int, Field(ge=0, lt=MOST)]] = Field(min_length=1)
+    occupied: Cells = Field(min_length=1)
+    people: list[Annotated[int, Field(ge=1, lt=MOST)]]
     rule: RuleDocument
+    weight_cells: Cells
     weights: list[Annotated[int, Field(ge=1)]]
     base: list[Annotated[float, Field(ge=0)]] | None = None
     solver: WeightsDocument
 
     @model_validator(mode="after")
     def _cells_fit(self) -> PrivateTableDocument:
-        axis = Axis(**self.axes[0].model_dump())
-        cells = axis.cell_of(axis.high) + 1 - axis.cell_of(axis.low)
-        base = self.counts if self.base is None else self.base
-        lengths = {len(self.counts), len(self.rule.floors), len(self.weights), len(base)}
-        if lengths != {cells} or sum(self.counts) < 1 or not self.settings["public_bounds"]:
+        axes = [axis.axis() for axis in self.axes]
+        cells, names = math.prod(axis.bins for axis in axes), [axis.name for axis in axes]
+        grid = [axis.bins for axis in axes], [axis.categories for axis in axes]
+        fit = (
+            len(set(names)) == len(names)
+            and cells <= MOST_CELLS
+            and (self.rule.shape, self.rule.categories) == grid
+            and len(self.rule.floors) in (1, cells)
+            and len(self.occupied) == len(self.people)
+            and len(self.weight_cells) == len(self.weights)
+            and all(_ascend(each, cells) for each in (self.occupied, self.weight_cells))
+            and (self.base is None or len(self.base) == cells)
+            and sum(self.people) < MOST
+        )
+        if not fit or any(axis.padding > 0 and axis.step is None for axis in number_axes(axes)):
             raise ValueError("cells")
-        plain = self.delta == 0 and self.order is None
+        plain = self.delta == 0 and self.order is None and self.settings["public_bounds"]
         rows = self.settings.get("unit") is None or self.settings.get("unit_rows") == "one"
         if not (plain and rows and self.check_settings()):
             raise ValueError("settings")
         return self
+
+
+def _ascend(cells: Sequence[int], size: int) -> bool:
+    return all(a < b for a, b in pairwise([*cells, size]))
 
 
 AnyDocument = PerInstanceDocument | PrivateTableDocument

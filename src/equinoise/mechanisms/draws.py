@@ -65,16 +65,31 @@ def draw_rows(
         yield row
 
 
-def draw_weighted(weights: Sequence[int], size: int, source: RandomBytes = os.urandom) -> Iterator[Ints]:
-    """``size`` independent draws of a cell, some at a time, each as likely as its weight, however large the weights."""
+def draw_weighted(
+    weights: Sequence[int], size: int, source: RandomBytes = os.urandom, *, others: tuple[int, int, Ints] | None = None
+) -> Iterator[Ints]:
+    """``size`` independent draws of a cell, some at a time, each as likely as its weight, however large the weights.
+
+    The weights are of cells 0, 1, ..., or with ``others``, which is (rest, number of all cells, listed cells), of the
+    listed ones, which ascend; every other cell weighs ``rest``.
+    """
     edges = list(accumulate(weights))
-    total = edges[-1]
+    rest, cells, listed = others or (0, len(edges), np.arange(len(edges)))
+    named = edges[-1] if edges else 0
+    total = named + rest * (cells - len(listed))
+    before = listed - np.arange(len(listed))  # unlisted cells below each listed one
+    fast = np.array(edges, dtype=np.int64) if total <= MOST else None
     for start in range(0, size, _CHUNK):
         length = min(_CHUNK, size - start)
-        if total <= MOST:
-            yield np.searchsorted(np.array(edges, dtype=np.int64), uniform(total, length, source), side="right")
+        if fast is not None:
+            target = uniform(total, length, source)
+            place, unlisted = np.searchsorted(fast, target, side="right"), (target - named) // max(rest, 1)
         else:
-            yield np.array([bisect_right(edges, _one(total, source)) for _ in range(length)], dtype=np.int64)
+            drawn = [_one(total, source) for _ in range(length)]
+            place = np.array([bisect_right(edges, one) for one in drawn], dtype=np.int64)
+            unlisted = np.array([max(one - named, 0) // max(rest, 1) for one in drawn], dtype=np.int64)
+        skipped = unlisted + np.searchsorted(before, unlisted, side="right")
+        yield np.where(place < len(edges), np.append(listed, 0)[place], skipped)
 
 
 def _one(limit: int, source: RandomBytes) -> int:

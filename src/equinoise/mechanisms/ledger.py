@@ -25,7 +25,7 @@ from threading import Lock
 from equinoise.atomic_write import sync_folder
 from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 
-FORMAT = 5
+FORMAT = 6
 """Of saved files; others are refused."""
 
 LOCK_SECONDS = 10

@@ -107,7 +107,9 @@ class PerInstance(ProfileWeights):
 
     def game(self, epsilon: float | None = None) -> Game:
         """The game with these people, noise, scales and utility, at this epsilon of one draw or another one."""
-        kernel = make_kernel(self.noise, self.scales, self.grid.shape, self.grid.bins_of(self.cells))
+        kernel = make_kernel(
+            self.noise, self.scales, self.grid.shape, self.grid.bins_of(self.cells), self.grid.categories
+        )
         utility, one = self.settings.get("utility", "kl"), self.epsilon if epsilon is None else epsilon
         return Game(self.players, kernel, one, utility, self.delta, self.order)
 

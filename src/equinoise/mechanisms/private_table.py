@@ -1,7 +1,8 @@
-"""Monotone weights, differentially private for every dataset on the grid."""
+"""The envelope's weights, differentially private for every dataset on the grid."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -9,20 +10,21 @@ from typing import Any, Self
 
 import numpy as np
 
-from equinoise.data.grid import Floats, Histogram, Ints
+from equinoise.data.grid import Floats, Grid, Ints, number_axes
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
+from equinoise.game.kernel import MOST_CELLS
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.draws import RandomBytes, draw_weighted
 from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.privacy.certificate import Certificate
-from equinoise.privacy.monotone_certificate import certify_bounded_range, certify_monotone
+from equinoise.privacy.envelope_certificate import certify_bounded_range, certify_envelope
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.settings import check_setting
-from equinoise.statistics.baselines import cells_in_bounds
-from equinoise.synthesis.monotone import LEAST_RULE_EPSILON, Rule, each_without_one, public_rule, weights
+from equinoise.synthesis.envelope import LEAST_RULE_EPSILON, Rule, public_rule
+from equinoise.synthesis.envelope_weights import Weights, each_without_one, weights
 
 MOST_LOSS_STEPS = 10**7
 """Of working out everyone's loss again: some ten seconds."""
@@ -30,7 +32,7 @@ MOST_LOSS_STEPS = 10**7
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PrivateTable(Mechanism):
-    """People per cell and the public rule's weight of every cell, over the cells within the bounds.
+    """People in the occupied cells, which ascend, and the public rule's weight of every cell of the grid.
 
     ``epsilon`` is for one draw; ``base`` is the distribution that was given for the rule, if one was.
     """
@@ -40,20 +42,22 @@ class PrivateTable(Mechanism):
     composed = "the better of zCDP, epsilon^2/8 a draw, and adding up"
     weights_source = "public rule"
 
-    counts: Ints
+    occupied: Ints
+    people: Ints
     rule: Rule
-    weights: tuple[int, ...]
+    weights: Weights
 
     def __post_init__(self) -> None:
-        counts = np.array(self.counts, dtype=np.int64)
-        counts.setflags(write=False)
-        object.__setattr__(self, "counts", counts)
+        for name in ("occupied", "people"):
+            whole = np.array(getattr(self, name), dtype=np.int64)
+            whole.setflags(write=False)
+            object.__setattr__(self, name, whole)
         super().__post_init__()
 
     @classmethod
     def make(
         cls,
-        histogram: Histogram,
+        players: Players,
         *,
         epsilon: float,
         draws: int = 1,
@@ -61,33 +65,33 @@ class PrivateTable(Mechanism):
         base: Sequence[float] | None = None,
         settings: dict[str, Any] | None = None,
     ) -> PrivateTable:
-        """Weights by the public rule of epsilon, the number of cells and draws (and a base), certified.
+        """Weights by the public rule of epsilon, the grid and draws (and a base), certified.
 
         With a ``delta`` and several draws, epsilon is for all of them together. ``settings`` say how people were
         counted; what is promised is added.
         """
         check_setting("draws", draws)
+        check_private_grid(players.grid)
+        if not players.single:
+            raise BadInput("Differential privacy is for people with one row each here: take --unit-rows one.")
         budget = Budget(float(epsilon), float(delta)) if delta > 0 and draws > 1 else None
         each = float(epsilon) if budget is None else bounded_range_epsilon(budget, draws)
         if budget is not None and each < LEAST_RULE_EPSILON:
             raise _too_many(budget, draws)
         base = None if base is None else tuple(base)
-        inside = cells_in_bounds(histogram.grid.axis)
-        counts = histogram.counts[inside]
-        if counts.sum() != histogram.people:
-            raise BadInput("Some people are in cells that lie outside the bounds: nothing can be promised there.")
-        rule = public_rule(each, len(counts), base)
+        rule = public_rule(each, players.grid.shape, players.grid.categories, base=base)
         made = cls(
-            grid=histogram.grid,
+            grid=players.grid,
             epsilon=each,
             draws=int(draws),
             budget=budget,
-            counts=counts,
+            occupied=players.cells,
+            people=players.people,
             rule=rule,
-            weights=tuple(weights(counts, rule)),
+            weights=weights(players.cells, players.people, rule),
             base=None if base is None else tuple(float(part) for part in base),
             settings={**(settings or {}), "epsilon": float(epsilon), "draws": int(draws), "delta": float(delta)},
-            solver={"name": "monotone-weights"},
+            solver={"name": "envelope"},
         )
         made._require_certificate()
         return made
@@ -95,52 +99,41 @@ class PrivateTable(Mechanism):
     @classmethod
     def from_document(cls, document: Any, weights: Ints, shared: dict[str, Any]) -> Self:
         """What a saved document (a ``PrivateTableDocument``) tells; its weights are in it."""
-        rule = document.rule
+        rule = Rule.from_json(document.rule.model_dump())
+        cells = np.array(document.weight_cells, dtype=np.int64)
         return cls(
-            counts=np.array(document.counts, dtype=np.int64),
-            rule=Rule(rule.unit, tuple(rule.near), rule.cap, tuple(rule.floors), rule.factor),
-            weights=tuple(document.weights),
+            occupied=np.array(document.occupied, dtype=np.int64),
+            people=np.array(document.people, dtype=np.int64),
+            rule=rule,
+            weights=Weights(cells, tuple(document.weights), rule.floors[0] if rule.even else 0, rule.cells),
             base=None if document.base is None else tuple(document.base),
             **shared,
         )
 
     def _own(self) -> dict[str, Any]:
         return {
-            "counts": self.counts.tolist(),
+            "occupied": self.occupied.tolist(),
+            "people": self.people.tolist(),
             "rule": self.rule.to_json(),
-            "weights": list(self.weights),
+            "weight_cells": self.weights.cells.tolist(),
+            "weights": list(self.weights.weights),
             "base": None if self.base is None else list(self.base),
         }
 
     def _blob(self) -> Ints:
         return np.zeros((0, 0), dtype=np.int64)
 
-    @property
-    def _first(self) -> int:
-        """The first cell within the bounds."""
-        return int(cells_in_bounds(self.grid.axis).start)
-
-    @property
-    def released_values(self) -> Floats:
-        """The midpoint of each cell; where a bound lies between it and the rest of the cell, that bound instead.
-
-        Which value stands for a cell is public, so draws stay within the bounds at no cost.
-        """
-        axis, inside = self.grid.axis, cells_in_bounds(self.grid.axis)
-        values = axis.midpoints()
-        values[inside] = np.clip(values[inside], axis.low, axis.high)
-        return values
-
     def _draw(self, n: int, source: RandomBytes) -> Iterator[Ints]:
-        return (self._first + cells for cells in draw_weighted(self.weights, n, source))
+        found = self.weights
+        cells = draw_weighted(found.weights, n, source, others=(found.rest, found.size, found.cells))
+        return cells if len(self.grid.axes) == 1 else map(self.grid.bins_of, cells)
 
     @cached_property
     def _certificate(self) -> Certificate:
         """The certificate holds for any public rule; that this is the public one is checked here."""
-        rule = self.rule
-        found = certify_monotone(
-            self.counts.tolist(), self.weights, self.epsilon,
-            unit=rule.unit, near=rule.near, cap=rule.cap, floors=rule.floors, factor=rule.factor,
+        found = certify_envelope(
+            self.occupied.tolist(), self.people.tolist(), self.weights.cells.tolist(), self.weights.weights,
+            self.epsilon, self.rule.to_json(),
         )  # fmt: skip
         if found.holds and not self.weights_as_named:
             return replace(found, holds=False, failure="the rule is not the public one, so it may be from the data")
@@ -159,7 +152,7 @@ class PrivateTable(Mechanism):
     def weights_as_named(self) -> bool:
         """Whether the parameters are those of the public rule (with the base, if there is one)."""
         try:
-            return self.rule == public_rule(self.epsilon, len(self.counts), self.base)
+            return self.rule == public_rule(self.epsilon, self.grid.shape, self.grid.categories, base=self.base)
         except BadInput:
             return False
 
@@ -185,31 +178,32 @@ class PrivateTable(Mechanism):
     @cached_property
     def members(self) -> Players:
         """The people of each occupied cell."""
-        occupied = np.flatnonzero(self.counts)
-        return Players.in_cells(self.grid, occupied + self._first, self.counts[occupied])
+        return Players.in_cells(self.grid, self.occupied, self.people)
 
     @cached_property
     def _output(self) -> Floats:
-        q, total = np.zeros(self.grid.cells), sum(self.weights)
-        q[self._first : self._first + len(self.weights)] = [weight / total for weight in self.weights]
-        return q
+        return self.weights.probabilities()
 
     @property
     def losses_by_theorem(self) -> bool:
         """Whether working losses out would take too long, or is impossible: then they are epsilon for everyone."""
-        steps = int(np.count_nonzero(self.counts)) * len(self.rule.near) ** 2
+        around = 2 ** len(self.grid.axes) * self.rule.near_table.size  # cells within reach, at most
+        steps = len(self.occupied) * around * min(around, len(self.occupied))
         return steps > MOST_LOSS_STEPS or not self._certificate.holds
 
     @cached_property
     def _losses(self) -> Floats:
         """The weights are worked out again without a person of each occupied cell."""
         if self.losses_by_theorem:
-            return np.full(np.count_nonzero(self.counts), self.epsilon)
-        whole = np.array([weight / sum(self.weights) for weight in self.weights])
-        each = []
-        for other in each_without_one(self.counts, self.weights, self.rule):
-            total = sum(other)
-            each.append(np.abs(np.log(whole) - np.log([weight / total for weight in other])).max())
+            return np.full(len(self.occupied), self.epsilon)
+        known = dict(zip(self.weights.cells.tolist(), self.weights.weights, strict=True))
+        each, total = [], self.weights.total
+        for cells, other in each_without_one(self.occupied, self.people, self.rule):
+            here = [known.get(cell, self.weights.rest) for cell in cells.tolist()]
+            less = total - sum(here) + sum(other)
+            changes = [math.log(a / b) for a, b in zip(here, other, strict=True)]
+            elsewhere = [0.0] if len(here) < self.weights.size else []
+            each.append(max(abs(change - math.log(total / less)) for change in changes + elsewhere))
         return np.array(each)
 
     @property
@@ -226,13 +220,26 @@ class PrivateTable(Mechanism):
     def kl_at(self, epsilon: float, *, restarts: int = 1) -> float | None:
         """KL from the original by the public rule of another epsilon; None where there is none."""
         try:
-            made = PrivateTable.make(self.members.histogram, epsilon=epsilon, base=self.base)
+            made = PrivateTable.make(self.members, epsilon=epsilon, base=self.base)
         except BadInput:
             return None
         return float(made.metrics()["kl"])
 
     def _parts(self) -> dict[str, Any]:
-        return {"first_cell": self._first, **self._own()}
+        return self._own()
+
+
+def check_private_grid(grid: Grid) -> None:
+    """Refuse the paper's grid, which has cells that nobody can be in, and more cells than can be held."""
+    if grid.cells > MOST_CELLS:
+        raise BadInput(
+            f"The grid has {grid.cells:,} cells; {MOST_CELLS:,} are the most possible. Take fewer columns or --bins."
+        )
+    if any(axis.padding > 0 and axis.step is None for axis in number_axes(grid.axes)):
+        raise BadInput(
+            "The paper's grid has cells outside the bounds, which nobody can be in. Leave out --grid paper (in Python, "
+            "grid='paper') for differential privacy."
+        )
 
 
 def _too_many(budget: Budget, draws: int) -> PromiseNotMet:

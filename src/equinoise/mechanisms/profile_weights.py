@@ -125,10 +125,13 @@ class ProfileWeights(Mechanism):
     def weights_as_named(self) -> bool:
         """Whether every row is its scale's, to the one unit that rounding on another machine may differ by."""
         bins, scales = self.grid.bins_of(self.cells), self.scale_indices[self.members.owners]
+        categories = self.grid.categories
         for number, rows in enumerate(self.factors):
             for index in np.unique(scales).tolist():
                 here = scales == index
-                mass = noise_mass(self.noise, self.scales[index][number], rows.shape[1])[bins[here, number]]
+                mass = noise_mass(
+                    self.noise, self.scales[index][number], rows.shape[1], bins[here, number], categories[number]
+                )
                 if (np.abs(rows[here] - mass * self.totals[number]) > 1.001).any():
                     return False
         return True

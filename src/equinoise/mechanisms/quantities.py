@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equinoise.data.grid import Floats, Grid, Ints
+from equinoise.data.grid import Axis, Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.display import NotebookDisplay
 from equinoise.errors import check, is_number, is_whole
@@ -21,7 +21,7 @@ from equinoise.privacy.loss import QUANTILES, quantiles
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
 from equinoise.settings import MOST_DRAWS
 from equinoise.statistics import baselines
-from equinoise.statistics.metrics import distances, metrics
+from equinoise.statistics.metrics import bin_moments, distances, metrics
 
 DELTA = 1e-6
 """For the cost of many draws, where nobody says another one."""
@@ -190,6 +190,7 @@ class Quantities(NotebookDisplay, ABC):
     @property
     def released_values(self) -> Floats:
         """What a draw of each cell of one column is released as, in data units."""
+        assert isinstance(self.grid.axis, Axis)
         return self.grid.axis.midpoints()
 
     def scale_names(self) -> list[str]:
@@ -222,9 +223,10 @@ class Quantities(NotebookDisplay, ABC):
 
     @cached_property
     def _metrics(self) -> dict[str, Any]:
-        if len(self.grid.axes) > 1:
+        axis = self.grid.axes[0]
+        if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories:
             return distances(self.original, self.output, self.grid.axes)
-        return metrics(self.original, self.output, self.released_values)
+        return metrics(self.original, self.output, self.released_values, bin_moments(axis)[1])
 
     def baseline(self) -> dict[str, Any]:
         """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""

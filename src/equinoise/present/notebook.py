@@ -18,17 +18,20 @@ from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.present.facts import facts_in_pairs
+from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.solvers.solution import Solution
 
 VIEW_IS_SECRET = "Everything here is worked out from the raw data and is as secret as the data."
 
 
 def html_of(view: Mechanism | Solution) -> str:
-    """A table as HTML: the promise if it holds, what was reached, and that it is private."""
+    """Tables as HTML: the promise if it holds, what was reached, what rows tell, and that it is private."""
     if isinstance(view, Mechanism):
         holds = view.certificate().holds and view.within_budget
         verdict = "The certificate holds." if holds else "The certificate does not hold: nothing is promised."
-        return _page(line_of(view), verdict, facts_in_pairs(view), str(view.promise) if holds else "")
+        return _page(
+            line_of(view), verdict, facts_in_pairs(view), _statistics(view), str(view.promise) if holds else ""
+        )
     mechanism = mechanism_of(view)
     verdict = "Everyone is protected." if view.protected == mechanism.total_people else "Not everyone is protected."
     rows = [
@@ -36,7 +39,7 @@ def html_of(view: Mechanism | Solution) -> str:
         ("equilibrium", "yes, checked" if view.equilibrium else "no"),
         ("rounds", f"{view.rounds:,} in {view.seconds:.2g} s"),
     ]
-    return _page(line_of(view), verdict, rows, "")
+    return _page(line_of(view), verdict, rows, _statistics(mechanism), "")
 
 
 def line_of(view: Mechanism | Solution) -> str:
@@ -66,12 +69,22 @@ def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool)
     write_report(mechanism, path, public=public, force=force)
 
 
-def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], promise: str) -> str:
+def _statistics(mechanism: Mechanism) -> str:
+    """A table as HTML: what rows tell, of the data and of what is released."""
+    head = "".join(f"<th>{name}</th>" for name in HEADER)
+    body = "".join(
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td>{escape(data)}</td><td>{escape(released)}</td></tr>"
+        for name, data, released in (row.named for row in statistics_rows(mechanism))
+    )
+    return f"<p>{TITLE}, at the resolution of the grid.</p><table><tr>{head}</tr>{body}</table>"
+
+
+def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], statistics: str, promise: str) -> str:
     table = "".join(f"<tr><th style='text-align:left'>{escape(a)}</th><td>{escape(b)}</td></tr>" for a, b in rows)
     sentence = f"<p>{escape(promise)}</p>" if promise else ""
     return (
         f"<div><p><strong>{escape(title[0].upper() + title[1:])}.</strong> {verdict}</p><table>{table}</table>"
-        f"{sentence}<p><em>{VIEW_IS_SECRET}</em></p></div>"
+        f"{statistics}{sentence}<p><em>{VIEW_IS_SECRET}</em></p></div>"
     )
 
 

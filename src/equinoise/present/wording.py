@@ -25,6 +25,7 @@ METRIC_NAMES = {
     "cosine": "cosine similarity",
     "wasserstein": "Wasserstein distance",
     "correlation_loss": "largest change of a correlation",
+    "association_loss": "largest change of Cramer's V or a correlation ratio",
 }
 
 
@@ -48,8 +49,8 @@ def certificate_sentence(mechanism: Mechanism) -> str:
 def solver_sentence(mechanism: Mechanism) -> str:
     """How the mechanism was found, in a sentence."""
     solver = mechanism.solver
-    if solver["name"] == "monotone-weights":
-        return "monotone-weights: a public rule of epsilon, the number of cells within the bounds and draws; no game."
+    if solver["name"] == "envelope":
+        return "envelope: a public rule of epsilon, the grid and draws; no game."
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal" and not solver.get("proven", True):
         why = "stopped" if solver.get("stopped") else "out of time"

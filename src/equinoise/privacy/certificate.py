@@ -64,7 +64,7 @@ class Certificate:
         }
 
 
-def exp_lower_bound(epsilon: float) -> Fraction:
+def exp_lower_bound(epsilon: float | Fraction) -> Fraction:
     """A fraction at most e^epsilon, within a relative 2^-110 of it; from epsilon 64 on, that of 64 serves.
 
     With z = epsilon / 2^h below 1, every partial sum of the series of e^z is too small, so is every power of

@@ -103,4 +103,4 @@ def shared_scales(game: Game) -> Game:
 def with_scales(game: Game, scales: AxisScales) -> Game:
     """The game with other scales on offer."""
     bins = game.players.grid.bins_of(game.players.cells)
-    return replace(game, kernel=make_kernel(game.kernel.noise, scales, game.kernel.shape, bins))
+    return replace(game, kernel=make_kernel(game.kernel.noise, scales, game.kernel.shape, bins, game.kernel.categories))

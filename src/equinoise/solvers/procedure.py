@@ -92,7 +92,7 @@ class Procedure:
     def game(self, players: Players) -> Game:
         """The game that is played; with a budget, it is played at several losses a draw."""
         grid = players.grid
-        kernel = make_kernel(self.noise, self.offered(grid), grid.shape, grid.bins_of(players.cells))
+        kernel = make_kernel(self.noise, self.offered(grid), grid.shape, grid.bins_of(players.cells), grid.categories)
         return Game(
             players, kernel, float(self.epsilon), self.utility,
             delta=float(self.delta) if self.draws == 1 else 0.0,

@@ -45,18 +45,20 @@ def _theorem_sentence(theorem: dict[str, Any]) -> str:
         return "The scales meet the theorem's condition, before rounding."
     return (
         f"The scales do not meet the theorem's condition (the smallest is {theorem['smallest_scale']:.3g} of the "
-        f"padded range; from {theorem['always_protecting_scale']:.3g} on, every profile protects everyone)."
+        f"range; from {theorem['always_protecting_scale']:.3g} on, every profile protects everyone)."
     )
 
 
 def _theorem(game: Game) -> dict[str, Any] | None:
-    """What the theorem says of the scales; None unless it is about them: Laplace noise (before rounding) on one column,
-    with one row a person."""
-    if game.kernel.noise != "laplace" or len(game.kernel.shape) > 1 or not game.players.single:
+    """What the theorem says of the scales; None unless it is about them: Laplace noise (before rounding) on one column
+    of numbers, or of categories, with one row a person."""
+    bins, categories = game.kernel.shape[0], (game.kernel.categories or (0,))[0]
+    one_kind = len(game.kernel.shape) == 1 and categories in {0, bins}
+    if (game.kernel.noise != "laplace" and not categories) or not one_kind or not game.players.single:
         return None
     ((smallest, *_), *_) = game.kernel.scales
     always = always_protecting_scale(game.people, game.epsilon)
-    infinite = self_protecting_scale(game.people, game.epsilon)
+    infinite = self_protecting_scale(game.people, game.epsilon, categories)
     return {
         "smallest_scale": smallest,
         "always_protecting_scale": always,

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from equinoise.data.grid import Axis, Floats, Grid, Ints
-from equinoise.game.noise import noise_mass, spread
+from equinoise.data.grid import AnyAxis, Axis, Floats, Grid, Ints
+from equinoise.game.noise import add_categories, noise_mass, spread
 from equinoise.game.noises.staircase import staircase_mass
 from equinoise.privacy.loss import EPSILON_CAP
 
@@ -22,8 +22,10 @@ SLACK = 1e-12
 place each)."""
 
 
-def cells_in_bounds(axis: Axis) -> slice:
+def cells_in_bounds(axis: AnyAxis) -> slice:
     """The cells that anyone can be in: those that the bounds touch. They are public."""
+    if not isinstance(axis, Axis) or axis.categories:
+        return slice(0, axis.bins)
     return slice(axis.cell_of(axis.low), axis.cell_of(axis.high) + 1)
 
 
@@ -33,7 +35,7 @@ def grid_cells_in_bounds(grid: Grid) -> Ints:
     return np.asarray(np.ravel_multi_index(bins, grid.shape), dtype=np.int64).ravel()
 
 
-def local_epsilon(kernel: Floats, axis: Axis) -> float:
+def local_epsilon(kernel: Floats, axis: AnyAxis) -> float:
     """The largest log-ratio, in any output cell, between the rows of any two cells within the bounds.
 
     That is the epsilon of local differential privacy: whoever sees a person's noisy value can tell any two values
@@ -47,12 +49,13 @@ def local_epsilon(kernel: Floats, axis: Axis) -> float:
     return float(ratios.max())
 
 
-def laplace_kernel(axis: Axis, epsilon: float) -> Floats:
-    """The Laplace mechanism on the grid: scale (high - low) / epsilon for everyone."""
-    return noise_mass("laplace", (axis.high - axis.low) / axis.range / epsilon, axis.bins)
+def laplace_kernel(axis: AnyAxis, epsilon: float) -> Floats:
+    """The Laplace mechanism on the grid: scale (high - low) / epsilon for everyone; for categories, randomized
+    response."""
+    return noise_mass("laplace", axis.reach / epsilon, axis.bins, categories=axis.categories)
 
 
-def laplace_output(p: Floats, axes: Sequence[Axis], epsilon: float) -> Floats:
+def laplace_output(p: Floats, axes: Sequence[AnyAxis], epsilon: float) -> Floats:
     """Output of the Laplace mechanism on every column of the same grid, epsilon shared out evenly among them."""
     return spread_out(p, [laplace_kernel(axis, epsilon / len(axes)) for axis in axes])
 
@@ -65,12 +68,12 @@ def spread_out(p: Floats, kernels: Sequence[Floats]) -> Floats:
     return q.ravel()
 
 
-def bounded_laplace_kernel(axis: Axis, epsilon: float) -> Floats:
+def bounded_laplace_kernel(axis: AnyAxis, epsilon: float) -> Floats:
     """The Laplace mechanism with the smallest scale for which cutting off keeps the promise."""
-    return noise_mass("laplace", bounded_laplace_scale(axis, epsilon), axis.bins)
+    return noise_mass("laplace", bounded_laplace_scale(axis, epsilon), axis.bins, categories=axis.categories)
 
 
-def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
+def bounded_laplace_scale(axis: AnyAxis, epsilon: float) -> float:
     """The smallest scale (units of the padded range) whose :func:`local_epsilon` is at most epsilon, to a billionth.
 
     The textbook scale is not right here: the midpoints of the two end cells can be further apart than the bounds are
@@ -79,9 +82,11 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
     """
 
     def enough(scale: float) -> bool:
-        return local_epsilon(noise_mass("laplace", scale, axis.bins), axis) <= epsilon - SLACK
+        return (
+            local_epsilon(noise_mass("laplace", scale, axis.bins, categories=axis.categories), axis) <= epsilon - SLACK
+        )
 
-    low = high = (axis.high - axis.low) / axis.range / epsilon
+    low = high = axis.reach / epsilon
     while not enough(high):
         low, high = high, 2 * high
     while enough(low) and low > 1e-9:  # below, every row is all but a point: no smaller scale changes anything
@@ -92,9 +97,13 @@ def bounded_laplace_scale(axis: Axis, epsilon: float) -> float:
     return high
 
 
-def staircase_kernel(axis: Axis, epsilon: float) -> Floats:
-    """The staircase mechanism on the grid, with sensitivity high - low: mass per bin, cut off and renormalized."""
-    return spread(staircase_mass(axis.width / (axis.high - axis.low), axis.bins, epsilon))
+def staircase_kernel(axis: AnyAxis, epsilon: float) -> Floats:
+    """The staircase mechanism on the grid, with sensitivity high - low: mass per bin, cut off and renormalized; for
+    categories, randomized response."""
+    if not isinstance(axis, Axis):
+        return laplace_kernel(axis, epsilon)
+    ordered = spread(staircase_mass(axis.width / (axis.high - axis.low), axis.number_bins, epsilon))
+    return add_categories(ordered, math.exp(-epsilon), axis.categories) if axis.categories else ordered
 
 
 def pseudo_count(epsilon: float) -> float:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, read_players
+from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, read_players
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.mechanisms.row_format import RowFormat
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
@@ -20,24 +21,20 @@ from equinoise.verbs.progress import takes_progress_flag
 @takes_progress_flag
 def optimize(
     data: Any,
+    schema: SchemaLike = None,
     *,
     epsilon: float,
     column: str | Sequence[str] | None = None,
-    bounds: Bounds = None,
-    bins: int = 101,
+    bounds: Bounds = None, step: Step = None, categories: Categories = None,
+    bins: int | None = None, grid: str = "schema",
     noise: str = "laplace",
     scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
     scale_per_column: bool = False,
     utility: str = "kl",
-    draws: int = 1,
-    delta: float = 0.0,
-    order: float | None = None,
+    draws: int = 1, delta: float = 0.0, order: float | None = None,
     solver: str = "best-response",
-    time_limit: float | None = None,
-    generations: int | None = None,
-    restarts: int | None = None,
-    seed: int = 0,
-    missing: str = "refuse", outside: str = "refuse",
+    time_limit: float | None = None, generations: int | None = None, restarts: int | None = None, seed: int = 0,
+    missing: str | None = None, outside: str | None = None,
     padding_epsilon: float = 1.0, percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     unit: str | None = None, unit_rows: str = "all",
@@ -45,16 +42,17 @@ def optimize(
     separator: str | None = None, decimal: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip
-    """A certified mechanism for one column of numbers about people, or several together.
+    """A certified mechanism for one column about people, or several together: numbers, dates and categories.
 
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
 
     ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
-    ``separator`` and ``decimal`` say how text files are written, where their endings and headers do not tell.
-    ``bounds`` are public limits of the column (with several, a dict of them); left out, they are read off the data,
-    with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start from:
-    best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
+    ``schema`` is what is public about the columns (an :class:`equinoise.Schema`, a dict or the path of a TOML file).
+    For a column or two, plain settings will do: ``bounds`` are public limits of the column (with several, a dict of
+    them), ``step`` how far its values are apart, ``categories`` all of its values; bounds left out are read off the
+    data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start
+    from: best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
     where the solver is. What every setting may be is in :data:`equinoise.settings.SETTINGS`.
 
     >>> import numpy as np
@@ -70,13 +68,14 @@ def optimize(
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
     players, counting = read_players(
-        data, column, bounds,
+        data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
         unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator, decimal=decimal,
         check_grid=procedure.check_grid,
     )  # fmt: skip
     warn_of_delta(delta, players.total_people)
-    return play(players, procedure, counting, start=start, progress=progress)
+    made = play(players, procedure, counting, start=start, progress=progress)
+    return made.releasing(RowFormat.of(data))
 
 
 def play(

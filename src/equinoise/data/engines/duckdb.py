@@ -56,6 +56,8 @@ class DuckDB(Engine):
         change, as it does not tell ``x`` from ``X``."""
         names = [re.sub(r"([*?\[])", r"[\1]", str(path)) for path in files.paths]
         relation = self.connection.read_parquet(names, hive_partitioning=False)
+        if "TIMESTAMP WITH TIME ZONE" in map(str, relation.types):
+            self.connection.execute("SET TimeZone = 'UTC'")  # that of the files: others are refused
         place = {name: i for i, name in enumerate(pl.scan_parquet(files.paths[0], glob=False).collect_schema())}
         return relation.project(", ".join(_quoted(relation.columns[place[name]]) for name in columns))
 

@@ -6,6 +6,7 @@ import math
 import uuid
 from collections import Counter
 from collections.abc import Sequence
+from numbers import Number
 from typing import Any
 
 import narwhals as nw
@@ -26,15 +27,21 @@ class Pandas(Library):
 
     by_text = Library.by_text | {nw.Int64, nw.UInt64}  # may be in Arrow, whose own cast refuses integers above 2^53
 
-    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | str) -> Any:
+    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | Sequence[str]) -> Any:
         """A dataframe with decimals as floats where they are counted, and floats as floats everywhere; categories that
         come along are the values they stand for, unless they are text."""
         for column in frame.columns:
             series = original = frame[column].to_native()
-            if column not in columns and keep in {True, column} and isinstance(series.dtype, pd.CategoricalDtype):
+            if (
+                column not in columns
+                and (keep is True or (keep and column in keep))
+                and isinstance(series.dtype, pd.CategoricalDtype)
+            ):
                 series = _without_categories(series)
             if series.dtype == object:
                 kind = pd.api.types.infer_dtype(series, skipna=True)
+                if keep is not True and keep and column in keep:
+                    _refuse_true_and_one(series, kind)
                 series = _floats(series, kind) if column in columns or kind == "floating" else series
             if series is not original:
                 frame = frame.with_columns(nw.from_native(series, series_only=True))
@@ -69,6 +76,16 @@ def _without_categories(series: pd.Series) -> pd.Series:
         return series
     values = np.append(kinds.to_numpy(dtype=object), [None])[series.cat.codes]
     return pd.Series(values, index=series.index, name=series.name, dtype=object)
+
+
+def _refuse_true_and_one(series: pd.Series, kind: str) -> None:
+    """To pandas True is 1, so which of them a group of both shows depends on the order of the rows."""
+    if kind.startswith("mixed"):
+        kinds = {type(value) for value in series.dropna()}
+        if any(issubclass(kind, bool | np.bool_) for kind in kinds) and any(
+            issubclass(kind, Number) and not issubclass(kind, bool | np.bool_) for kind in kinds
+        ):
+            raise BadInput(f"Column {series.name!r} holds both yes/no values and numbers. Make them all of one kind.")
 
 
 def _floats(series: pd.Series, kind: str) -> pd.Series:

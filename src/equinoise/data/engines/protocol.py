@@ -26,7 +26,7 @@ class Library(Protocol):
     by_text: ClassVar[frozenset[Any]] = frozenset({nw.Decimal, nw.Int128, nw.UInt128})
     """Types of numbers that become the nearest floats only by way of text."""
 
-    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | str) -> Any:
+    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | Sequence[str]) -> Any:
         """A dataframe in which the ``columns`` to be counted hold numbers that narwhals knows as such."""
         return frame
 

@@ -17,9 +17,10 @@ class PyArrow(Library):
 
     by_text = Library.by_text | {nw.Int64, nw.UInt64}  # Arrow's own cast refuses integers above 2^53
 
-    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | str) -> Any:
-        """A table with nothing packed, and unusual decimals as floats where they are counted."""
-        table = frame.to_native()
+    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | Sequence[str]) -> Any:
+        """A table with nothing packed but text, and that in one dictionary a column: Arrow groups by no other. Unusual
+        decimals are floats where they are counted."""
+        table = frame.to_native().unify_dictionaries()
         for place, (name, kind) in enumerate(zip(table.column_names, table.schema.types, strict=True)):
             column = table.column(place)
             if pa.types.is_run_end_encoded(kind):

@@ -130,6 +130,7 @@ def _start(master: str) -> SparkSession:
         "spark.driver.extraJavaOptions": QUIET,
         "spark.sql.caseSensitive": "true",
         "spark.sql.ansi.enabled": "true",
+        "spark.sql.session.timeZone": "UTC",  # days are as files in UTC have them
     }
     for name, value in settings.items():
         builder = builder.config(name, value)

@@ -95,6 +95,7 @@ async function take(message, began) {
     $("promise").textContent = message.promise;
     $("command").textContent = message.command;
     showFacts(message.facts);
+    $("statistics").replaceChildren(table(message.statistics));
     pending = message.number;
   }
   if (message.kind === "figure") await showFigure(message.figure);

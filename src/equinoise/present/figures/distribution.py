@@ -11,8 +11,9 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
 from equinoise.present.figures.figure import Figure
-from equinoise.present.figures.per_bin import edges, marginal
+from equinoise.present.figures.per_bin import edges, marginal, width
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
+from equinoise.statistics.baselines import cells_in_bounds
 from equinoise.statistics.metrics import tv
 
 MOST_TABLE_ROWS = 200
@@ -69,7 +70,8 @@ def _outside(mechanism: Mechanism) -> str:
     inside = np.ones(mechanism.grid.shape, dtype=bool)
     for number, axis in enumerate(mechanism.grid.axes):
         bins = np.arange(axis.bins).reshape([-1 if d == number else 1 for d in range(inside.ndim)])
-        inside &= (axis.cell_of(axis.low) <= bins) & (bins <= axis.cell_of(axis.high))
+        within = cells_in_bounds(axis)
+        inside &= (within.start <= bins) & (bins < within.stop)
     share = float(mechanism.output[~inside.ravel()].sum())
     return f" Noise needs room around the bounds: {share:.2%} of draws fall outside them." if share > 0 else ""
 
@@ -118,7 +120,7 @@ def _maps(mechanism: Mechanism, three: dict[str, Floats]) -> tuple[Any, ...]:
         titles = {"x": f"{across.label} from", "x2": f"{across.label} to", "y": f"{up.label} from",
                   "y2": f"{up.label} to", "p": "probability"}  # fmt: skip
         tips = [tip(field, title, ".5~g") for field, title in titles.items()]
-        right, top = across.width * steps[0] / 10, up.width * steps[1] / 10  # overlap, so that there are no gaps
+        right, top = width(across) * steps[0] / 10, width(up) * steps[1] / 10  # overlap, so that there are no gaps
         wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = chart_of(points).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
@@ -154,10 +156,10 @@ def _merged(shape: tuple[int, ...]) -> str:
 
 def _most_people(mechanism: Mechanism, three: dict[str, Floats]) -> list[tuple[Any, ...]]:
     order = np.argsort(-three[ORIGINAL], kind="stable")[:MOST_TABLE_ROWS]
-    middles = [axis.midpoints() for axis in mechanism.grid.axes]
+    axes = mechanism.grid.axes
     places = mechanism.grid.bins_of(order)
     return [
-        (*(float(middles[d][b]) for d, b in enumerate(place)), *(float(values[cell]) for values in three.values()))
+        (*(axes[d].bin_label(b) for d, b in enumerate(place)), *(float(values[cell]) for values in three.values()))
         for cell, place in zip(order.tolist(), places.tolist(), strict=True)
         if three[ORIGINAL][cell] > 0
     ]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.data.grid import Axis
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
@@ -98,11 +97,6 @@ def _where(mechanism: Mechanism, group: int) -> list[str]:
     more = ["..."] if len(bag) > ROWS_LISTED else []
     times = ["" if many == 1 else f" ({many:,} rows)" for _, many in bag[:ROWS_LISTED]]
     return [
-        "; ".join([*map("{}{}".format, (_from_to(axis, at) for at in places[:, d].tolist()), times), *more])
+        "; ".join([*map("{}{}".format, (axis.bin_label(at) for at in places[:, d].tolist()), times), *more])
         for d, axis in enumerate(mechanism.grid.axes)
     ]
-
-
-def _from_to(axis: Axis, bin: int) -> str:
-    low = axis.padded_low + bin * axis.width
-    return f"{low:.5g} to {low + axis.width:.5g}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from equinoise.formatting import three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
@@ -18,7 +20,15 @@ from equinoise.present.figures.encodings import (
 )  # fmt: skip
 from equinoise.present.figures.figure import Figure
 from equinoise.present.figures.pairs import Pair
-from equinoise.present.figures.per_bin import edges, laplace_noise, noise_at_places, people_mean_and_maximum, places
+from equinoise.present.figures.per_bin import (
+    edges,
+    laplace_noise,
+    marginal,
+    noise_at_places,
+    people_mean_and_maximum,
+    places,
+    width,
+)
 from equinoise.present.figures.theme import LAPLACE
 
 OWN = "this mechanism"
@@ -43,7 +53,7 @@ def _noise(mechanism: Mechanism) -> Figure:
         occupied, people, means, _ = people_mean_and_maximum(bins, mechanism.members.people[groups], noises)
         others = laplace_noise(mechanism, number, occupied)
         rows = PAIR.rows(axis, occupied, people, means, others)
-        panels.append(_points(PAIR.points(rows), axis.label, axis.width, number))
+        panels.append(_points(PAIR.points(rows), axis.label, width(axis), number))
         table += PAIR.table(mechanism.grid, axis, rows)
         ours, theirs = (three_digits(float(people @ each) / int(people.sum())) for each in (means, others))
         words.append(
@@ -67,24 +77,33 @@ def _points(points: list[dict[str, Any]], name: str, width: float, number: int) 
 
 
 def _changes(mechanism: Mechanism) -> Figure:
-    """For differential privacy, which gives nobody noise of their own."""
-    alt, axis = altair(), mechanism.grid.axis
-    at, changes = edges(axis).tolist(), (mechanism.output - mechanism.original).tolist()
-    rows = [(at[b], at[b + 1], changes[b]) for b in range(axis.bins) if mechanism.output[b] > 0]
-    points = [dict(zip(("low", "high", "change"), row, strict=True)) for row in rows]
-    chart = chart_of(points).mark_rect(color=theme.COLOURS[theme.RELEASED]).encode(
-        x=value_axis("low", axis.label),
-        x2="high:Q",
-        y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
-        y2=alt.datum(0),
-        tooltip=[*bin_tips(), tip("change", form="+.4~g")],
-    ).properties(height=theme.HEIGHT)  # fmt: skip
-    low, high, change = max(rows, key=lambda row: abs(row[2]))
+    """For differential privacy, which gives nobody noise of their own: what changes in each bin, column by column."""
+    several, panels, table, words = len(mechanism.grid.axes) > 1, [], [], []
+    for number, axis in enumerate(mechanism.grid.axes):
+        q, p = (marginal(values, mechanism.grid, number) for values in (mechanism.output, mechanism.original))
+        at = edges(axis).tolist()
+        rows = list(zip(at[:-1], at[1:], (q - p).tolist(), strict=True))
+        panels.append(_change_chart(rows, axis.label))
+        table += [(*((axis.label,) if several else ()), *row) for row in rows]
+        bin = int(np.abs(q - p).argmax())
+        words.append(f"{f'{axis.label}: ' if several else ''}{rows[bin][2]:+.3g}, in {axis.bin_label(bin)}")
     return Figure(
         "noise", f"What the rule changes in each bin of {mechanism.grid.name}",
         "Nobody has noise of their own here: a public rule adds a little weight to every bin within the bounds "
         "and takes weight from bins where single people would show. The probability of a bin in a draw, minus the "
         "share of people in it.",
-        f"The largest change is {change:+.3g}, from {low:.5g} to {high:.5g}.",
-        (chart,), ("from", "to", "change of probability"), rows,
+        f"The largest change is {'; '.join(words)}.",
+        tuple(panels), (*(("column",) if several else ()), "from", "to", "change of probability"), table,
     )  # fmt: skip
+
+
+def _change_chart(rows: list[tuple[float, float, float]], name: str) -> Any:
+    points = [dict(zip(("low", "high", "change"), row, strict=True)) for row in rows]
+    alt = altair()
+    return chart_of(points).mark_rect(color=theme.COLOURS[theme.RELEASED]).encode(
+        x=value_axis("low", name),
+        x2="high:Q",
+        y=alt.Y("change:Q", title="change of probability").axis(tickCount=5, format="~g"),
+        y2=alt.datum(0),
+        tooltip=[*bin_tips(), tip("change", form="+.4~g")],
+    ).properties(height=theme.HEIGHT)  # fmt: skip

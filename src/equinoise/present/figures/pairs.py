@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.data.grid import AnyAxis, Floats, Grid, Ints
 from equinoise.formatting import at_most
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
 from equinoise.present.figures.per_bin import edges
@@ -28,11 +28,11 @@ class Pair:
         """The head of the table; where there are several columns, it begins with their names."""
         return (*(("column",) if len(grid.axes) > 1 else ()), "from", "to", "people", *self.looks)
 
-    def table(self, grid: Grid, axis: Axis, rows: list[PairRow]) -> list[tuple[Any, ...]]:
+    def table(self, grid: Grid, axis: AnyAxis, rows: list[PairRow]) -> list[tuple[Any, ...]]:
         """The rows of one column below :meth:`header`."""
         return [(*((axis.label,) if len(grid.axes) > 1 else ()), *row) for row in rows]
 
-    def rows(self, axis: Axis, occupied: Ints, people: Ints, one: Floats, other: Floats) -> list[PairRow]:
+    def rows(self, axis: AnyAxis, occupied: Ints, people: Ints, one: Floats, other: Floats) -> list[PairRow]:
         """One for each bin that anyone is in."""
         at = edges(axis)
         lists = (at[occupied], at[occupied + 1], people, one, other)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from equinoise.data.grid import Axis, Floats, Grid, Ints
+from equinoise.data.grid import AnyAxis, Axis, Floats, Grid, Ints
 from equinoise.mechanisms.base import Mechanism
 from equinoise.statistics import baselines
 
@@ -18,9 +18,18 @@ def marginal(values: Floats, grid: Grid, number: int) -> Floats:
     return np.asarray(values.reshape(grid.shape).sum(axis=others))
 
 
-def edges(axis: Axis) -> Floats:
-    """Where the bins begin, and where the last one ends, in data units (one more than there are bins)."""
-    return axis.padded_low + np.arange(axis.bins + 1, dtype=np.float64) * axis.width
+def edges(axis: AnyAxis) -> Floats:
+    """Where the bins begin, and where the last one ends (one more than there are bins): in data units, or for
+    categories one after the other; a bin of those without a value comes after the others."""
+    if not isinstance(axis, Axis):
+        return np.arange(axis.bins + 1, dtype=np.float64)
+    at = axis.edges()
+    return np.append(at, at[-1] + axis.width) if axis.categories else at
+
+
+def width(axis: AnyAxis) -> float:
+    """How wide a bin is in a picture."""
+    return axis.width if isinstance(axis, Axis) else 1.0
 
 
 def places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints]:
@@ -41,14 +50,14 @@ def noise_at_places(mechanism: Mechanism, number: int) -> Floats:
     """Noise of people on one column, for each of :func:`places`: root mean square distance from their own bin, in data
     units."""
     bins, _, first = _places(mechanism, number)
-    return _distances(mechanism.factors[number][first], bins) * mechanism.grid.axes[number].width
+    return _distances(mechanism.factors[number][first], bins) * width(mechanism.grid.axes[number])
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
     """The Laplace mechanism's noise for people of these bins: root mean square distance, in data units."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
     weights = baselines.laplace_kernel(axis, mechanism.epsilon / columns)[bins]
-    return _distances(weights, bins) * axis.width
+    return _distances(weights, bins) * width(axis)
 
 
 def _distances(weights: Ints | Floats, own: Ints) -> Floats:

@@ -28,8 +28,9 @@ METHODS = {
     "staircase": Look("staircase", "#a85a32", "square"),
     "additive-smoothing": Look("additive smoothing", "#c76a9f", "triangle-up"),
     "bounded-smoothing": Look("bounded smoothing", "#a8478f", "triangle-up"),
-    "monotone-weights": Look("monotone weights", "#6b8a1e", "triangle-up"),
+    "envelope": Look("envelope", "#6b8a1e", "triangle-up"),
     "dp-histogram": Look("DP histogram (OpenDP)", "#009871", "diamond"),
+    "pay-once": Look("noisy counts, estimated", "#2f6fd0", "diamond"),
 }
 """Methods that are compared. The shape tells the promise, so that a colour need only differ within a shape."""
 

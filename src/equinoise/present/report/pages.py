@@ -15,6 +15,7 @@ from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.settings import command, command_gaps, settings_rows
+from equinoise.present.statistics_rows import HEADER, HOW_TO_READ, TITLE, statistics_rows
 from equinoise.present.wording import METRIC_NAMES, certificate_sentence, solver_sentence
 from equinoise.versions import versions
 
@@ -31,7 +32,8 @@ WHY = (
 def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None]) -> Page:
     """Everything, for whoever may see the data."""
     path = mechanism.ledger.path
-    sections = [_promise(mechanism, now), *(_figure(name, mechanism, tell) for name in FIGURES)]
+    picture, *figures = (_figure(name, mechanism, tell) for name in FIGURES)
+    sections = [_promise(mechanism, now), picture, _statistics(mechanism), *figures]
     sections += [_metrics(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {printable(path.name)}"
     made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
@@ -61,6 +63,7 @@ def omissions(mechanism: Mechanism) -> list[str]:
     words = [
         "the number of people, and in how many cells they are",
         "the original and the released distribution, and the Laplace mechanism's of the same data",
+        "means, quartiles, shares and correlations, of the data and of what is released",
         "the noise of the people in each cell, and which scales are in use"
         if game
         else "what the rule changes in each cell",
@@ -126,6 +129,11 @@ def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Sec
     return Section(name, figure.title, blocks, short)
 
 
+def _statistics(mechanism: Mechanism) -> Section:
+    table = Table(HEADER, [row.named for row in statistics_rows(mechanism)], named=True)
+    return Section("statistics", TITLE, [Paragraph(HOW_TO_READ), table], "statistics")
+
+
 def _metrics(mechanism: Mechanism) -> Section:
     ours, theirs = mechanism.metrics(), mechanism.baseline()
     rows = [
@@ -146,13 +154,22 @@ def _metrics(mechanism: Mechanism) -> Section:
     return Section("metrics", "How close it is", [Paragraph(text), table], "metrics")
 
 
+def _schema(mechanism: Mechanism, *, public: bool) -> list[Block]:
+    """The schema as its file has it, unless it is not public and the page is."""
+    if public and mechanism.schema.peeked:
+        return []
+    return [
+        Paragraph("The schema, as a file for --schema has it:"), Paragraph(mechanism.schema.to_toml().rstrip(), "code")
+    ]  # fmt: skip
+
+
 def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """What was asked for, not what came of it: alike on both pages."""
     texts = [
         "With the same data, versions and machine, this command makes the same mechanism again (unless a time limit "
         "ended the solver's work)."
     ]
-    if mechanism.noise:
+    if mechanism.settings.get("grid") == "paper" and mechanism.noise:
         texts.append("Noise needs room, the padding around the bounds: some draws may fall outside the bounds.")
     rows = {
         "What was asked for": (("setting", "value"), settings_rows(mechanism, public=public)),
@@ -161,6 +178,7 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     blocks: list[Block] = [
         *map(Paragraph, [*texts, *command_gaps(mechanism)]),
         Paragraph(command(mechanism), "code"),
+        *_schema(mechanism, public=public),
         *(Table(*table, title, named=True, kind="words") for title, table in rows.items()),
     ]
     return Section("settings", "Settings and versions", blocks, "settings")

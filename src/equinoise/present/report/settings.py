@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from equinoise.command_line import command_line
+from equinoise.data.grid import Axis
 from equinoise.formatting import format_number, printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.command_line import command_line
 from equinoise.settings import SETTINGS
 
 
@@ -22,24 +23,29 @@ def settings_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]
 
 
 def grid_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
-    """Bins; and bounds and padding, unless they were read off the data and the page is public."""
+    """The schema, column by column; bounds and padding, unless they were read off the data and the page is public."""
     found = []
     for axis in mechanism.grid.axes:
+        found += [(f"missing values of {axis.label}", axis.missing), (f"values outside, of {axis.label}", axis.outside)]
+        if not isinstance(axis, Axis):
+            names = [printable(axis.bin_label(number)) for number in range(axis.bins)]
+            found.append((f"categories of {axis.label}", ", ".join(names)))
+            continue
         found.append((f"bins of {axis.label}", f"{axis.bins:,}"))
+        if axis.step is not None:
+            found.append((f"step of {axis.label}", format_number(axis.step)))
         if mechanism.settings.get("public_bounds") or not public:
-            found.append((f"bounds of {axis.label}", f"{format_number(axis.low)} to {format_number(axis.high)}"))
-            found.append((f"padding of {axis.label}, either side", f"{axis.padding:.6g}"))
+            found.append((f"bounds of {axis.label}", f"{axis.value_label(axis.low)} to {axis.value_label(axis.high)}"))
+            if axis.padding and axis.step is None:
+                found.append((f"padding of {axis.label}, either side", f"{axis.padding:.6g}"))
     return found
 
 
 def command(mechanism: Mechanism) -> str:
     """The command that makes a mechanism again, given the data."""
-    axes, public = mechanism.grid.axes, mechanism.settings.get("public_bounds")
-    columns = {axis.name: (axis.low, axis.high) if public else None for axis in axes}
-    base = None if mechanism.base is None else "BASE"
-    values = {**mechanism.settings, "bins": axes[0].bins, "base": base}
+    values = {**mechanism.settings, "base": None if mechanism.base is None else "BASE"}
     verb = "synthesize" if mechanism.differentially_private else "optimize"
-    return command_line(verb, "DATA", columns, values, "FILE.eq")
+    return command_line(verb, "DATA", mechanism.schema, values, "FILE.eq")
 
 
 def command_gaps(mechanism: Mechanism) -> list[str]:

@@ -2,7 +2,7 @@
 
 from equinoise.present.terminal.audit_output import show_audit, show_losses
 from equinoise.present.terminal.compare_output import show_comparison
-from equinoise.present.terminal.json_and_csv import csv_rows, finite, print_json
+from equinoise.present.terminal.json_and_csv import csv_rows, finite, json_rows, print_json
 from equinoise.present.terminal.mechanism_output import (
     show_costs,
     show_demo,
@@ -21,7 +21,7 @@ from equinoise.present.terminal.progress_line import (
 from equinoise.present.wording import RELEASED, SECRET_ROWS
 
 __all__ = [
-    "RELEASED", "SECRET_ROWS", "TimeLeft", "comparison_progress", "csv_rows", "draw_progress", "finite", "print_json",
-    "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo", "show_losses",
-    "show_mechanism", "show_optimized", "show_released", "task_progress",
+    "RELEASED", "SECRET_ROWS", "TimeLeft", "comparison_progress", "csv_rows", "draw_progress", "finite", "json_rows",
+    "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
+    "show_losses", "show_mechanism", "show_optimized", "show_released", "task_progress",
 ]  # fmt: skip

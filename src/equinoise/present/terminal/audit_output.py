@@ -11,7 +11,7 @@ from rich.table import Table
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
-from equinoise.formatting import at_most, join_and, three_digits
+from equinoise.formatting import at_most, join_and, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence
@@ -143,4 +143,5 @@ def _place(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _sides(value: float | list[float]) -> str:
-    return " x ".join(f"{part:.5g}" for part in (value if isinstance(value, list) else [value]))
+    parts = value if isinstance(value, list) else [value]
+    return " x ".join(printable(part) if isinstance(part, str) else f"{part:.5g}" for part in parts)

@@ -14,7 +14,9 @@ from rich.cells import set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from equinoise.data.grid import Axis, Floats
+from equinoise.data.axis import MISSING_LABEL
+from equinoise.data.grid import AnyAxis, Axis, Floats
+from equinoise.formatting import percent, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.per_bin import marginal
 
@@ -34,19 +36,41 @@ class Line(NamedTuple):
     released: float
 
 
-def lines_of(axis: Axis, original: Floats, released: Floats, most: int = MOST_LINES) -> list[Line]:
-    """The lines of one column, and one for the rest if anything falls there."""
-    occupied = np.flatnonzero(original)
-    first, last = int(occupied[0]), int(occupied[-1])
-    together = -(-(last - first + 1) // most)
-    cuts = [*range(first, last + 1, together), last + 1]
-    labels = labels_of([axis.padded_low + cut * axis.width for cut in cuts])
-    lines = [
-        Line(label, float(original[begin:end].sum()), float(released[begin:end].sum()))
-        for label, (begin, end) in zip(labels, pairwise(cuts), strict=True)
+def lines_of(axis: AnyAxis, original: Floats, released: Floats, most: int = MOST_LINES) -> list[Line]:
+    """The lines of one column, one for those without a value, and one for the rest if anything falls there."""
+    valued = axis.bins - (axis.missing == "category")
+    without = [
+        Line(MISSING_LABEL, float(p), float(q))
+        for p, q in zip(original[valued:], released[valued:], strict=True)
+        if p > 0 or q > 0
     ]
-    rest = float(released[:first].sum() + released[last + 1 :].sum())
-    return [*lines, Line("elsewhere", 0.0, rest)] if rest > 0 else lines
+    occupied = np.flatnonzero(original[:valued])
+    if not len(occupied):
+        rest, lines = float(released[:valued].sum()), []
+    else:
+        first, last = int(occupied[0]), int(occupied[-1])
+        together = -(-(last - first + 1) // max(1, most - len(without)))
+        cuts = [*range(first, last + 1, together), last + 1]
+        lines = [
+            Line(label, float(original[begin:end].sum()), float(released[begin:end].sum()))
+            for label, (begin, end) in zip(_labels(axis, cuts), pairwise(cuts), strict=True)
+        ]
+        rest = float(released[:first].sum() + released[last + 1 : valued].sum())
+    return [*lines, *without, *([Line("elsewhere", 0.0, rest)] if rest > 0 else [])]
+
+
+def _labels(axis: AnyAxis, cuts: list[int]) -> list[str]:
+    """What stands before each line: the bins from one cut to the next."""
+    if isinstance(axis, Axis) and axis.step is None:
+        return labels_of([axis.padded_low + cut * axis.width for cut in cuts])
+    return [_run_label(axis, first, past - 1) for first, past in pairwise(cuts)]
+
+
+def _run_label(axis: AnyAxis, first: int, last: int) -> str:
+    ends = [axis.bin_label(first).partition(" to ")[0], axis.bin_label(last).rpartition(" to ")[2]]
+    if isinstance(axis, Axis) and axis.day_zero is not None and first < last:
+        return f"from {ends[0]}"  # two dates are too long, and the next line says where this one ends
+    return set_cell_size(" to ".join(dict.fromkeys(printable(end) for end in ends)), LABEL).rstrip()
 
 
 def labels_of(edges: list[float]) -> list[str]:
@@ -64,13 +88,6 @@ def bar(share: float, most: float, *, plain: bool) -> str:
         return "#" * max(round(BAR * share / most), int(share > 0))
     eighths = max(round(8 * BAR * share / most), int(share > 0))
     return "█" * (eighths // 8) + EIGHTHS[eighths % 8].strip()
-
-
-def percent(share: float) -> str:
-    """A share in a few letters."""
-    if share == 0:
-        return "0 %"
-    return "<0.01 %" if share < 0.0001 else f"{100 * share:.3g} %"
 
 
 def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
@@ -91,7 +108,8 @@ def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
             text.right_crop(len(text.plain) - len(text.plain.rstrip(" ")))
             text.append("\n")
     if len(grid.axes) > MOST_COLUMNS:
-        text.append(f"and {len(grid.axes) - MOST_COLUMNS} more columns\n")
+        more = len(grid.axes) - MOST_COLUMNS
+        text.append(f"and {more} more column{'s' * (more > 1)}\n")
     return text
 
 

@@ -10,9 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from equinoise.data.grid import Floats
+import polars as pl
 
 
 def print_json(value: dict[str, Any]) -> None:
@@ -29,14 +27,17 @@ def finite(value: Any) -> Any:
     return [finite(item) for item in value] if isinstance(value, list) else value
 
 
-def csv_rows(names: list[str], values: Iterable[Floats]) -> Iterator[str]:
-    """Drawn rows as CSV, with a header. There are only as many different values as bins."""
+def json_rows(rows: pl.DataFrame) -> list[Any]:
+    """Drawn rows as JSON has them: of one column its values, of several lists; a date is a text."""
+    dates = [name for name, kind in rows.schema.items() if kind == pl.Date]
+    table = rows.with_columns(pl.col(name).cast(pl.String) for name in dates)
+    return table.to_series().to_list() if table.width == 1 else [list(row) for row in table.rows()]
+
+
+def csv_rows(names: list[str], frames: Iterable[pl.DataFrame]) -> Iterator[str]:
+    """Drawn rows as CSV, with a header."""
     header = io.StringIO()
     csv.writer(header, lineterminator="\n").writerow(names)
     yield header.getvalue()
-    for part in values:
-        columns = []
-        for column in part.reshape(len(part), -1).T:
-            different, which = np.unique(column, return_inverse=True)
-            columns.append(np.array([repr(float(value)) for value in different])[which].tolist())
-        yield "\n".join(map(",".join, zip(*columns, strict=True))) + "\n"
+    for part in frames:
+        yield part.write_csv(include_header=False)

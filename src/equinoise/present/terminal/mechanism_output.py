@@ -8,17 +8,24 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from equinoise.formatting import at_most, format_number, printable, three_digits
+from equinoise.data.grid import AnyAxis, Axis
+from equinoise.data.make_grid import describe_bins
+from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures.cost import composition_sentence
+from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
 from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certificate_sentence, solver_sentence
+
+MOST_WEIGHT_ROWS = 256
+"""Of the table of cells."""
 
 
 def show_optimized(mechanism: Mechanism, out: Path) -> None:
     """What ``optimize`` or ``synthesize`` reached."""
     console = stdout_console()
+    console.print(describe_bins(mechanism.grid))
     _show_quality(console, mechanism)
     console.print(str(mechanism.promise))
     console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
@@ -27,13 +34,14 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
     """The demo, told as a story."""
-    console = stdout_console()
+    console, axis = stdout_console(), mechanism.grid.axis
+    assert isinstance(axis, Axis)
     console.print(
-        f"Monthly pay of {mechanism.total_people} people, public bounds {mechanism.grid.axis.low:g} to "
-        f"{mechanism.grid.axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
+        f"Monthly pay of {mechanism.total_people} people, whole dollars, public bounds {axis.low:g} to "
+        f"{axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
     )
     _show_quality(console, mechanism)
-    console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:.2f}" for row in rows))
+    console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:,g}" for row in rows))
     console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")
     console.print(
@@ -43,8 +51,10 @@ def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
 
 
 def _show_quality(console: Console, mechanism: Mechanism) -> None:
-    """How close it is, in letters and in metrics beside the Laplace mechanism's; how it was found and certified."""
+    """What comes out, in letters and in statistics; how close it is, in metrics beside the Laplace mechanism's; how it
+    was found and certified."""
     show_bars(console, mechanism)
+    console.print(_statistics_table(mechanism))
     of_all = "" if mechanism.budget is None else (
         f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, "
         f"{mechanism.promise.qualifier})"
@@ -58,12 +68,25 @@ def _show_quality(console: Console, mechanism: Mechanism) -> None:
         if ours.get(key) is not None and theirs.get(key) is not None:
             table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
     for column in ours.get("columns", {}):
-        for key in ("kl", "wasserstein"):
+        for key in ("kl", "tv", "wasserstein"):
+            if key not in ours["columns"][column]:
+                continue
             name = f"{METRIC_NAMES[key]}, {printable(column)} alone"
             table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
     console.print(table)
     console.print(solver_sentence(mechanism))
     console.print(certificate_sentence(mechanism), style="green")
+
+
+def _statistics_table(mechanism: Mechanism) -> Table:
+    """Means, quartiles, shares and associations of the data and of what is released, side by side."""
+    table, above = Table(title=f"{TITLE}, at the resolution of the grid"), ""
+    for name, justify in zip(("column", *HEADER), ("left", "left", "right", "right"), strict=True):
+        table.add_column(name, justify=justify)  # type: ignore[arg-type]
+    for row in statistics_rows(mechanism):
+        table.add_row("" if row.column == above else row.column, *row[1:])
+        above = row.column
+    return table
 
 
 def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None) -> None:
@@ -95,15 +118,25 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
     console.print(SECRET, style="dim")
 
 
+def axis_sentence(axis: AnyAxis) -> str:
+    """What is public about a column, in a sentence."""
+    without = "; a bin for those without a value" if axis.missing == "category" else ""
+    if not isinstance(axis, Axis):
+        names = ", ".join(printable(axis.bin_label(number)) for number in range(len(axis.names)))
+        return f"Column {axis.name!r}: {len(axis.names)} categories: {names}{without}."
+    bounds = f"bounds {axis.value_label(axis.low)} to {axis.value_label(axis.high)}"
+    padded = f", padded by {axis.padding:.5g} on either side" if axis.padding and axis.step is None else ""
+    steps = "" if axis.step is None else f", steps of {axis.step:g}"
+    return f"Column {axis.name!r}: {bounds}{steps}{padded}, {axis.number_bins} bins of {axis.width:.3g}{without}."
+
+
 def show_mechanism(mechanism: Mechanism) -> None:
     """What a mechanism consists of."""
     console = stdout_console()
     for axis in mechanism.grid.axes:
-        console.print(
-            f"Column {axis.name!r}: bounds {format_number(axis.low)} to {format_number(axis.high)}, padded by "
-            f"{axis.padding:.5g} on either side, {axis.bins} bins of {axis.width:.5g}."
-        )
+        console.print(axis_sentence(axis))
     show_bars(console, mechanism)
+    console.print(_statistics_table(mechanism))
     if not mechanism.noise:
         console.print(_weights_table(mechanism))
     elif len(mechanism.grid.axes) == 1 and mechanism.members.single:
@@ -133,21 +166,27 @@ def _profile_table(mechanism: Mechanism) -> Table:
     axis, members = mechanism.grid.axis, mechanism.members
     scales = [three_digits(scale * axis.range) for (scale,) in mechanism.scales]
     title = f"People per cell and {mechanism.noise} scale (data units)"
-    table = number_table(title, "cell", "released value", *scales)
-    middles = axis.midpoints()
+    table = number_table(title, "cell", "values", *scales)
     for cell in members.occupied.tolist():
         people = [0] * len(scales)
         for group in np.flatnonzero(members.cells == cell).tolist():
             people[int(mechanism.scale_indices[group])] = int(members.people[group])
-        table.add_row(str(cell), f"{middles[cell]:.5g}", *(f"{n:,}" if n else "" for n in people))
+        table.add_row(str(cell), axis.bin_label(cell), *(f"{n:,}" if n else "" for n in people))
     return table
 
 
 def _weights_table(mechanism: Mechanism) -> Table:
-    """People per cell and how likely each is to be drawn, for a mechanism without scales."""
-    title = "People per cell, and the probability of each cell in a draw"
-    table = number_table(title, "cell", "released value", "people", "probability")
-    values, counts, q = mechanism.released_values, mechanism.histogram, mechanism.output
-    for cell in np.flatnonzero(q).tolist():
-        table.add_row(str(cell), f"{values[cell]:.5g}", f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
+    """People per cell and how likely each is to be drawn, for a mechanism without scales; of many cells, of those
+    with most people."""
+    counts, q = mechanism.histogram, mechanism.output
+    cells = np.arange(len(q))
+    which = ""
+    if len(cells) > MOST_WEIGHT_ROWS:
+        cells = np.sort(np.argsort(-counts, kind="stable")[:MOST_WEIGHT_ROWS])
+        which = f", the {MOST_WEIGHT_ROWS} of {len(q):,} with most people"
+    title = f"People per cell, and the probability of each cell in a draw{which}"
+    table = number_table(title, "cell", "values", "people", "probability")
+    for cell in cells.tolist():
+        values = ", ".join(printable(label) for label in mechanism.grid.cell_labels(cell))
+        table.add_row(str(cell), values, f"{counts[cell]:,}" if counts[cell] else "", f"{q[cell]:.4g}")
     return table

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
+import polars as pl
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
 
 from equinoise.analysis.compare import Progress as ComparisonProgress
-from equinoise.data.grid import Floats
 from equinoise.formatting import at_most
 from equinoise.present.terminal.consoles import is_interactive, stderr_console
 from equinoise.solvers.solution import Round
@@ -148,7 +148,7 @@ def comparison_progress(epsilons: Sequence[float]) -> Iterator[ComparisonProgres
 
 
 @contextmanager
-def draw_progress(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Floats]], Iterator[Floats]]]:
+def draw_progress(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[pl.DataFrame]], Iterator[pl.DataFrame]]]:
     """A bar on the terminal while many draws are made, with the time left; elsewhere a line now and then."""
     if quiet:
         yield lambda values: values
@@ -156,7 +156,7 @@ def draw_progress(draws: int, *, quiet: bool) -> Iterator[Callable[[Iterator[Flo
     console, time_left = stderr_console(), TimeLeft()
     time_left.seconds(0.0)  # from here on
 
-    def count(values: Iterator[Floats], update: Callable[[int, str], None]) -> Iterator[Floats]:
+    def count(values: Iterator[pl.DataFrame], update: Callable[[int, str], None]) -> Iterator[pl.DataFrame]:
         drawn = 0
         for part in values:
             yield part

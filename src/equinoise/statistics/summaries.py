@@ -1,0 +1,86 @@
+"""What rows tell of their columns, one by one and two by two, from how likely each cell is."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from equinoise.data.grid import AnyAxis, Axis, Floats
+from equinoise.statistics.metrics import associations, bin_moments, marginal, measure_of
+
+QUARTILES = {"lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75}
+
+CUMULATION_ERROR = 1e-12
+"""Adding up the probabilities of a column may go wrong by so much, and must not move a median by a row."""
+
+
+def compare_rows(p: Floats, q: Floats, axes: Sequence[AnyAxis], *, within: bool = True) -> dict[str, Any]:
+    """:func:`column_statistics` of every column and :func:`associations` of every two, of the ``data`` (its rows over
+    the cells, p) and of what is ``released`` (q).
+
+    Both are of the values that come out of each cell, so those of the data are at the resolution of the grid: without a
+    step a bin's midpoint, which is moved to the nearer bound if rows stay ``within``; with one, all of the bin's steps
+    equally often. JSON holds all of it; what is undefined, as of a constant column, is None.
+    """
+    shape = [axis.bins for axis in axes]
+    tables = {"data": p.reshape(shape), "released": q.reshape(shape)}
+    found = {source: associations(table, axes, within=within) for source, table in tables.items()}
+    measures = {(a.name, b.name): measure_of(a, b) for i, a in enumerate(axes) for b in axes[i + 1 :]}
+    return {
+        "columns": {
+            axis.name: {
+                source: column_statistics(marginal(table, number), axis, within=within)
+                for source, table in tables.items()
+            }
+            for number, axis in enumerate(axes)
+        },
+        "associations": [
+            {"columns": list(pair), "measure": measure, **{source: found[source][pair] for source in tables}}
+            for pair, measure in measures.items()
+        ],
+    }
+
+
+def column_statistics(p: Floats, axis: AnyAxis, *, within: bool = True) -> dict[str, Any]:
+    """Of one column's distribution over its bins: mean, standard deviation (data units; of dates days), quartiles and
+    median of numbers, ``shares`` of categories; and of columns with a bin for it the share ``missing``, of all rows.
+
+    Numbers are of the rows that have one. A quartile is the least value that at least a quarter of them do not exceed:
+    one that can come out. Dates are ISO texts; the mean is the nearest one.
+    """
+    p = p / p.sum()
+    valued = axis.bins - (axis.missing == "category")
+    missing = {"missing": float(p[valued:].sum())} if axis.missing == "category" else {}
+    if not isinstance(axis, Axis):
+        return {"shares": {axis.bin_label(bin): float(p[bin]) for bin in range(valued)}, **missing}
+    numbers = p[:valued]
+    if not numbers.any():
+        return {**dict.fromkeys(["mean", "standard_deviation", *QUARTILES]), **missing}
+    numbers = numbers / numbers.sum()
+    means, variances = bin_moments(axis, within=within)
+    mean = float(numbers @ means)
+    return {
+        "mean": mean if axis.day_zero is None else str(axis.to_value(mean)),
+        "standard_deviation": math.sqrt(float(numbers @ ((means - mean) ** 2 + variances))),
+        **{name: _quantile(numbers, axis, share, means) for name, share in QUARTILES.items()},
+        **missing,
+    }
+
+
+def _quantile(p: Floats, axis: Axis, share: float, values: Floats) -> float | str:
+    """The least value that at least this share of the rows do not exceed, as JSON has it."""
+    running, goal = np.cumsum(p), share - CUMULATION_ERROR
+    bin = min(int(np.searchsorted(running, goal)), int(np.flatnonzero(p)[-1]))
+    number = float(values[bin])
+    if axis.step is not None:
+        first, past = axis.first_steps[bin : bin + 2].tolist()
+        before = float(running[bin] - p[bin])
+        steps = math.ceil((goal - before) / float(p[bin]) * (past - first)) - 1
+        step = first + min(max(steps, 0), past - first - 1)
+        number = float(Decimal(repr(axis.low)) + step * Decimal(repr(axis.step)))
+    value = axis.to_value(number)
+    return str(value) if axis.day_zero is not None else value  # type: ignore[return-value]
