@@ -61,6 +61,7 @@ _HOMES = {
     "NotPublicWarning": "errors",
     "Promise": "privacy.promise",
     "PromiseNotMet": "errors",
+    "Release": "mechanisms.release",
     "Schema": "data.schema",
     "SeveralRowsWarning": "errors",
     "Solution": "solvers.solution",
@@ -78,8 +79,8 @@ _HOMES = {
 __all__ = [
     "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
     "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
-    "PrivateTable", "Promise", "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning",
-    "audit", "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
+    "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
+    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
 ]  # fmt: skip
 
 

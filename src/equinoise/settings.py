@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.choices import CLOSENESS, ENGINES, NOISES, SEPARATOR_MARKS, SOLVERS, is_utility, load, utility_names
-from equinoise.errors import check
+from equinoise.errors import check, is_whole
 from equinoise.setting import FLAG, Rule, Setting, are_names, are_scales, is_separator, list_words, named, number, whole
 
 LEAST_EPSILON = 1e-9
@@ -32,17 +32,30 @@ SCALE_SETS = ("wide", "adaptive", "paper")
 
 MISSING_RULES = ("refuse", "drop", "category")
 OUTSIDE_RULES = ("refuse", "clip")
+USUAL_RULES = {"missing": "refuse", "outside": "refuse"}
+PRIVATE_RULES = {"missing": "drop", "outside": "clip"}
+"""What becomes of values that fit nowhere, where nobody says; with differential privacy a refusal would tell of one
+person. To clip categories is to drop their rows."""
 
-MAKING = ("optimize", "synthesize")
 PLAYING = ("optimize", "compare")
 READING = ("optimize", "synthesize", "compare")
 COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
-"""Commands that make a mechanism, play the game, have a grid of their own, count columns, or open data at all."""
+"""Commands that play the game, have a grid of their own, count columns, or open data at all."""
+
+METHODS = ("envelope", "pay-once")
+SAME_ROWS = "same"
+MOST_TOTAL_EPSILON = 10.0
+"""Above this, differential privacy says little of anyone."""
 
 
 def _with_order(fits: Callable[[Any], bool], must_be: str) -> tuple[Rule, ...]:
     return ((lambda given: given["order"] is None or fits(given), f"{must_be} with a Renyi order"),)
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is a number of rows, or the word for about as many as there are people."""
+    return is_whole(value, 1, MOST_DRAWS) or (isinstance(value, str) and value == SAME_ROWS)
 
 
 SETTINGS = {
@@ -76,30 +89,42 @@ SETTINGS = {
         kind=float, required=True, commands=READING, words="epsilon asked for",
         checks=number(lambda e: LEAST_EPSILON <= e <= MOST_FLOAT, f"a finite number of at least {LEAST_EPSILON:g}"),
         needs=_with_order(lambda given: given["epsilon"] >= LEAST_RENYI, f"at least {LEAST_RENYI:g}"),
-        help="The loss that everyone must stay within: for one draw, or with --delta and several --draws for all "
-        "together.",
+        help="The loss that everyone must stay within: with 'synthesize', of everything that comes out; with the game, "
+        "of one draw, or with --delta and several --draws of all together.",
     ),
     "bins": Setting(
         kind=int, commands=COUNTING, saved=False, checks=whole(2, MOST_BINS),
         usual="a bin for every step, or 100; fewer if these are over 256, or over 10,000 cells with several columns",
         help="Bins of a column of numbers that the schema gives none.",
     ),
+    "rows": Setting(
+        kind=object, required=True, metavar="N", commands=("synthesize",), words="rows asked for",
+        checks=((is_count, f"a whole number from 1 to {MOST_DRAWS}, or {SAME_ROWS!r}"),),
+        help="How many rows to draw; same: about as many as there are people, by the noisy counts.",
+    ),
+    "method": Setting(
+        commands=("synthesize",), words="method asked for", usual="by the plan", offers=METHODS,
+        checks=named(METHODS),
+        help="envelope, for a few rows; or pay-once, noisy counts for any number of rows. The plan chooses by what is "
+        "public.",
+    ),
     "grid": Setting(
-        default="schema", commands=READING, words="grid", offers=("schema", "paper"),
+        default="schema", commands=PLAYING, words="grid", offers=("schema", "paper"),
         checks=named(("schema", "paper")),
         help="schema: the cells that people can be in. paper: 101 bins of a padded range, as in the paper's "
         "experiments.",
     ),
     "draws": Setting(
-        kind=int, default=1, commands=MAKING, words="draws allowed", checks=whole(1, MOST_DRAWS),
+        kind=int, default=1, commands=("optimize",), words="draws allowed", checks=whole(1, MOST_DRAWS),
         help="How many draws may ever be released.",
     ),
     "delta": Setting(
-        kind=float, default=0.0, commands=MAKING, words="delta",
+        kind=float, default=0.0, commands=("optimize", "synthesize"), words="delta",
         checks=number(lambda delta: 0 <= delta < 1, "a number from 0 to below 1")
         + number(lambda delta: delta == 0 or delta >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
         needs=_with_order(lambda given: given["delta"] == 0, "left out"),
-        help="Probability with which epsilon may be exceeded. With several draws, epsilon is then for all together.",
+        help="Probability with which epsilon may be exceeded. In the game, with several draws, epsilon is then for all "
+        "together.",
     ),
     "order": Setting(
         kind=float, metavar="ORDER", commands=("optimize",), words="Renyi order",
@@ -159,28 +184,36 @@ SETTINGS = {
         help="All rows with the same value in COLUMN are one person's.",
     ),
     "unit_rows": Setting(
-        default="all", commands=READING, words="rows of a person that count", offers=("all", "one"),
+        default="all", commands=PLAYING, words="rows of a person that count", offers=("all", "one"),
         checks=named(("all", "one")),
         needs=((lambda given: given["unit"] is not None or given["unit_rows"] == "all", "left out without a unit"),),
         help="With --unit: all rows of a person count and are removed together, or one, the middle one by value.",
     ),
+    "rows_per_person": Setting(
+        kind=int, default=1, commands=("synthesize",), words="rows of a person that count at most",
+        checks=whole(1, 10**6),
+        needs=((lambda given: given["unit"] is not None or given["rows_per_person"] == 1, "left out without a unit"),),
+        help="With --unit: at most so many rows of a person count, evenly spread over that person's rows.",
+    ),
     "missing": Setting(
-        commands=COUNTING, saved=False, offers=MISSING_RULES, usual="refuse", checks=named(MISSING_RULES),
+        commands=COUNTING, saved=False, offers=MISSING_RULES, checks=named(MISSING_RULES),
+        usual="refuse; drop in 'synthesize'",
         help="What becomes of missing and infinite values where the schema does not say: refuse all, drop those rows, "
         "or category, a bin of their own.",
     ),
     "outside": Setting(
-        commands=COUNTING, saved=False, offers=OUTSIDE_RULES, usual="refuse", checks=named(OUTSIDE_RULES),
+        commands=COUNTING, saved=False, offers=OUTSIDE_RULES, checks=named(OUTSIDE_RULES),
+        usual="refuse; clip in 'synthesize'",
         help="What becomes of values outside where the schema does not say: refuse all, or clip them to the nearer "
         "bound (rows of unknown categories are dropped).",
     ),
     "padding_epsilon": Setting(
-        kind=float, default=1.0, commands=READING, words="epsilon of the padding",
+        kind=float, default=1.0, commands=PLAYING, words="epsilon of the padding",
         checks=number(lambda epsilon: 0 < epsilon < math.inf, "a positive number"),
         help="With --grid paper: epsilon that sizes the padding.",
     ),
     "percentile": Setting(
-        kind=float, default=0.9, commands=READING, words="percentile of the padding",
+        kind=float, default=0.9, commands=PLAYING, words="percentile of the padding",
         checks=number(lambda share: 0.5 <= share < 1, "at least 0.5 and below 1"),
         help="With --grid paper: how much of that noise must fall within the padded range; 0.5 is no padding.",
     ),

@@ -11,6 +11,7 @@ from equinoise import BadInput, Mechanism
 from equinoise.analysis.audit import audit
 from equinoise.present import terminal
 from tests.helpers.forged_files import forge
+from tests.helpers.private_tables import envelope
 
 BOUNDS = (0, 100)
 
@@ -22,7 +23,7 @@ def people():
 
 
 def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(people, tmp_path):
-    made = equinoise.synthesize(people, epsilon=1, bounds=BOUNDS)
+    made = envelope(people, epsilon=1, bounds=BOUNDS)
     made.save(tmp_path / "w.eq")
     forge(tmp_path / "w.eq", settings={"public_bounds": False})
     with pytest.raises(BadInput, match="damaged"):
@@ -30,7 +31,7 @@ def test_bounds_that_were_not_public_cannot_be_made_so_by_leaving_the_key_out(pe
 
 
 def test_a_broken_budget_is_named_and_promises_nothing(run, people):
-    equinoise.synthesize(people, epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
+    envelope(people, epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
     forge("w.eq", budget={"epsilon": 0.01, "delta": 1e-6}, settings={"epsilon": 0.01})
     status, out, _ = run("audit", "w.eq")
     assert status == 1
@@ -41,7 +42,7 @@ def test_a_broken_budget_is_named_and_promises_nothing(run, people):
 
 @pytest.mark.parametrize("rule", [{"factor": 1}, {"factor": 10**400}, {"floors": [1] * 100}])
 def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
-    equinoise.synthesize(people, epsilon=1, bounds=BOUNDS).save("w.eq")
+    envelope(people, epsilon=1, bounds=BOUNDS).save("w.eq")
     forge("w.eq", rule=rule)
     status, out, err = run("audit", "w.eq")
     assert status == 1
@@ -50,10 +51,10 @@ def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
 
 
 def test_one_person_alone_is_infinite_end_to_end(tmp_path):
-    equinoise.synthesize([50.0], epsilon=1, bounds=BOUNDS).save(tmp_path / "w.eq")
+    envelope([50.0], epsilon=1, bounds=BOUNDS).save(tmp_path / "w.eq")
     assert np.isinf(audit(tmp_path / "w.eq", [50.0], end_to_end=True).end_to_end.worst)
     with pytest.raises(BadInput, match="at least one person"):
-        equinoise.synthesize(np.array([]), epsilon=1, bounds=BOUNDS)
+        envelope(np.array([]), epsilon=1, bounds=BOUNDS)
 
 
 def test_what_is_read_is_never_written_over(run, folder):
@@ -111,7 +112,7 @@ def test_an_audit_says_what_it_did_not_check(run, people, folder):
 
 def test_differential_privacy_has_nothing_to_measure_end_to_end(run, people, folder):
     (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
-    equinoise.synthesize("people.csv", epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
+    envelope("people.csv", epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
     assert audit("w.eq").not_checked == ("data",)
     assert audit("w.eq", "people.csv").checked == ("certificate", "budget", "weights", "data")
     assert run("audit", "w.eq", "--data", "people.csv")[1].splitlines()[-1] == "Audit passed."

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import equinoise
-from equinoise import BadInput, Mechanism, optimize, synthesize, write_losses
+from equinoise import BadInput, Mechanism, optimize, write_losses
 from equinoise.analysis import row_losses
 from equinoise.analysis.loss_groups import Groups, Queues
 from equinoise.analysis.row_losses import loss_columns
@@ -23,6 +23,7 @@ from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
 from equinoise.game.noise import axis_weights
 from equinoise.mechanisms.per_instance import PerInstance
+from tests.helpers.private_tables import envelope
 
 RNG = np.random.default_rng(11)
 PAY = RNG.normal(50, 12, 300).clip(0, 100).round(1)
@@ -172,7 +173,7 @@ def test_several_columns_have_a_scale_each(tmp_path):
 
 
 def test_with_differential_privacy_nobody_has_a_scale(tmp_path):
-    made = synthesize(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
+    made = envelope(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
     found = write_losses(made, frame(), tmp_path / "a.csv")
     assert found.columns == ("loss",)
     assert pl.read_csv(tmp_path / "a.csv").columns == ["id", "pay", "name", "loss"]
@@ -181,7 +182,7 @@ def test_with_differential_privacy_nobody_has_a_scale(tmp_path):
 
 
 def test_one_person_alone_has_no_bound_on_their_loss(tmp_path):
-    made = synthesize([5.0], bounds=(0, 10), epsilon=1, bins=5)
+    made = envelope([5.0], bounds=(0, 10), epsilon=1, bins=5)
     assert write_losses(made, [5.0], tmp_path / "a.csv").to_json()["worst_loss"] == np.inf
     assert (tmp_path / "a.csv").read_text() == "value,loss\n5.0,inf\n"
 

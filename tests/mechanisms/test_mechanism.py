@@ -15,6 +15,7 @@ from equinoise.solvers.solution import Solution
 from tests.conftest import seeded_bytes
 from tests.helpers import people as counted
 from tests.helpers.forged_files import forge
+from tests.helpers.private_tables import envelope
 
 
 @pytest.fixture
@@ -354,7 +355,7 @@ def test_no_such_file_and_a_folder(tmp_path):
 
 @pytest.mark.parametrize("draws", ["3", 3, [], [0], [1.5], [2.0], [True], ["3"], [10**10]])
 def test_numbers_of_draws_that_have_no_cost(mechanism, people, draws):
-    worst = equinoise.synthesize(people, epsilon=1, bounds=(0, 100), bins=41)
+    worst = envelope(people, epsilon=1, bounds=(0, 100), bins=41)
     for each in (mechanism, worst):
         with pytest.raises(BadInput, match="'draws' parameter must be"):
             each.costs(draws)

@@ -20,12 +20,13 @@ from equinoise.privacy.envelope_certificate import certify_bounded_range
 from equinoise.synthesis.envelope_weights import weights
 from tests.conftest import seeded_bytes
 from tests.helpers.forged_files import forge
+from tests.helpers.private_tables import envelope
 
 BOUNDS = (163, 226)
 
 
 def tier(people, epsilon=1.0, **settings):
-    return equinoise.synthesize(people, **{"epsilon": epsilon, "bounds": BOUNDS, "bins": 25, **settings})
+    return envelope(people, **{"epsilon": epsilon, "bounds": BOUNDS, "bins": 25, **settings})
 
 
 @pytest.mark.parametrize(("epsilon", "most"), [(0.1, 0.006), (0.3, 0.0035), (1, 0.002), (2, 0.0015)])
@@ -146,7 +147,7 @@ def test_a_rule_that_may_be_from_the_data_is_refused_however_safe_it_looks(heigh
 )
 def test_what_cannot_be_promised_is_refused(heights, settings, said):
     with pytest.raises(BadInput, match=said):
-        equinoise.synthesize(heights, **{"epsilon": 1, "bounds": BOUNDS, "bins": 25, **settings})
+        envelope(heights, **{"epsilon": 1, "bounds": BOUNDS, "bins": 25, **settings})
 
 
 @pytest.fixture(scope="module")
@@ -172,7 +173,7 @@ WARD = {
 
 
 def test_a_table_of_numbers_missing_values_and_categories_from_rows_to_rows(ward, tmp_path):
-    made = equinoise.synthesize(ward, WARD, epsilon=1, draws=300)
+    made = envelope(ward, WARD, epsilon=1, draws=300)
     assert made.certificate().holds
     assert made.grid.shape == (21, 21, 3)
     assert made.protected == made.total_people == 400
@@ -195,23 +196,23 @@ def test_a_table_of_numbers_missing_values_and_categories_from_rows_to_rows(ward
 
 def test_losses_on_a_table_are_those_of_making_it_again_without_a_person(ward):
     few = ward[:60]
-    made = equinoise.synthesize(few, WARD, epsilon=0.7)
+    made = envelope(few, WARD, epsilon=0.7)
     assert not made.losses_by_theorem
     cells = [made.grid.cells_of(bins[None])[0] for bins in made.grid.bins_of(made.players.cells)]
     losses = dict(zip(cells, made.losses().tolist(), strict=True))
     of_row = {}
     for i in range(60):
-        alone = equinoise.synthesize(few[i : i + 1], WARD, epsilon=0.7)
+        alone = envelope(few[i : i + 1], WARD, epsilon=0.7)
         of_row[int(alone.occupied[0])] = i
     for cell, i in list(of_row.items())[::7]:
-        without = equinoise.synthesize(pl.concat([few[:i], few[i + 1 :]]), WARD, epsilon=0.7)
+        without = envelope(pl.concat([few[:i], few[i + 1 :]]), WARD, epsilon=0.7)
         expected = np.abs(np.log(made.output) - np.log(without.output)).max()
         assert losses[cell] == pytest.approx(expected, rel=1e-9)
 
 
 def test_the_order_of_categories_changes_nothing(ward):
     turned = {"columns": {**WARD["columns"], "ward": {"categories": ["other", "emergency", "elective"]}}}
-    one, other = (equinoise.synthesize(ward, schema, epsilon=1) for schema in (WARD, turned))
+    one, other = (envelope(ward, schema, epsilon=1) for schema in (WARD, turned))
     assert one.output.reshape(21, 21, 3) == pytest.approx(other.output.reshape(21, 21, 3)[:, :, ::-1], rel=1e-12)
 
 
@@ -343,6 +344,6 @@ def test_through_the_command_line(run, folder):
 def test_every_draw_is_within_the_bounds(low, width, bins, shares):
     high = low + width
     people = np.clip([low + share * width for share in shares], low, high)
-    made = equinoise.synthesize(people, epsilon=1, bounds=(low, high), bins=bins, draws=100)
+    made = envelope(people, epsilon=1, bounds=(low, high), bins=bins, draws=100)
     drawn = np.asarray(made.sample(20, source=seeded_bytes(1)))
     assert ((low <= drawn) & (drawn <= high)).all()

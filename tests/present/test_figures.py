@@ -21,6 +21,7 @@ from equinoise.statistics import baselines
 from tests.helpers import people
 from tests.helpers.games import small_game
 from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, four_columns, mechanism
+from tests.helpers.private_tables import envelope
 
 
 @pytest.fixture(scope="module")
@@ -87,7 +88,7 @@ def test_other_epsilons_are_solved_as_optimize_would(mechanisms):
     assert found[2.0, "best response"] == pytest.approx(direct.metrics()["kl"])
     assert found[2.0, "Laplace mechanism"] == pytest.approx(direct.baseline()["kl"])
     rows = make_figure("epsilons", mechanisms["differential-privacy"]).rows
-    direct = equinoise.synthesize(PEOPLE, epsilon=4, bounds=(0, 100), bins=21)
+    direct = envelope(PEOPLE, epsilon=4, bounds=(0, 100), bins=21)
     assert [kl for epsilon, method, kl in rows if (epsilon, method[:8]) == (4.0, "the publ")] == [
         direct.metrics()["kl"]
     ]

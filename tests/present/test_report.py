@@ -26,6 +26,7 @@ from equinoise.present.report import write_report
 from equinoise.present.report.settings import command
 from equinoise.solvers.procedure import Procedure
 from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
+from tests.helpers.private_tables import envelope
 from tests.present.test_figures import contrast
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
@@ -241,7 +242,7 @@ def test_the_command_on_the_page_makes_the_same_mechanism(run, folder):
 
 
 def test_what_the_command_cannot_say_is_said():
-    made = equinoise.synthesize(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, base=[1.0] * 21)
+    made = envelope(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, base=[1.0] * 21)
     assert "--base BASE" in command(made)
     both = equinoise.optimize(
         make_frame(), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=11, restarts=1,

@@ -24,6 +24,7 @@ from equinoise.formatting import at_most, percent
 from equinoise.present.figures import make_figure
 from equinoise.present.statistics_rows import statistics_rows
 from equinoise.present.terminal.bars import lines_of
+from tests.helpers.private_tables import envelope
 
 PAGES = [name for name in site_files() if name.endswith(".md")]
 PICTURES = sorted((ROOT / "docs" / "pictures").glob("*.svg"))
@@ -286,5 +287,5 @@ def test_the_table_of_bounds_is_what_comes_out():
     shifts = [f"{each.metrics()['wasserstein']:.2f} cm" for each in (mechanism, strict)]
     bins = int((mechanism.histogram > 0).sum())
     assert row == f"| 150 to 240 | {mechanism.grid.axis.width:.1f} cm | {bins} | {shifts[0]} | {shifts[1]} |"
-    stepped = equinoise.synthesize(players(), column="height", bounds=(150, 240), step=1, epsilon=1)
+    stepped = envelope(players(), column="height", bounds=(150, 240), step=1, epsilon=1)
     assert f"(KL {stepped.metrics()['kl']:.5f})" in (ROOT / "docs" / "index.md").read_text()

@@ -10,7 +10,7 @@ from typing import Any
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.end_to_end import EndToEnd
 from equinoise.data.engines import Engine, engine_for
-from equinoise.data.read_players import count_players, open_axes
+from equinoise.data.read_players import count_players, most_rows_of, open_axes
 from equinoise.data.text_format import TextFormat
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
@@ -102,7 +102,7 @@ class Audit:
         """What the draws so far, and all that are allowed, cost each group together."""
         m = self.mechanism
         scales = m.scale_indices.tolist() if m.costs_differ else [None] * m.members.types
-        spent, allowed = (m.group_costs(draws).tolist() for draws in (self.spent, m.draws))
+        spent, allowed = (m.group_costs(draws).tolist() for draws in (self.spent, m.draws or 1))
         each = zip(*(part.tolist() for part in m.groups()), scales, spent, allowed, strict=True)
         names = ("cell", "people", "scale", "spent", "allowed")
         return [dict(zip(names, group, strict=True)) for group in each]
@@ -174,4 +174,4 @@ def _same_people(mechanism: Mechanism, data: Any, engine: Engine | None, text: T
     grid, settings = mechanism.grid, mechanism.settings
     unit = settings.get("unit")
     rows = open_axes(data, grid.axes, engine, keep=False if unit is None else unit, text=text)
-    return count_players(rows, grid, settings.get("unit_rows", "all")).same(mechanism.players)
+    return count_players(rows, grid, most_rows_of(settings)).same(mechanism.players)

@@ -136,7 +136,7 @@ def compare(
     players, counting = read_players(
         data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-        unit=unit, unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator,
+        unit=unit, most_rows=1, engine=engine, engine_address=engine_address, separator=separator,
         decimal=decimal, check_grid=partial(_check_grid, procedures),
     )  # fmt: skip
     public = bool(counting["public_bounds"])

@@ -151,8 +151,8 @@ def _of_private_table(mechanism: PrivateTable) -> EndToEnd:
     """Everyone's loss under differential privacy, which is worked out again without each person anyway."""
     if mechanism.losses_by_theorem:
         raise BadInput(
-            "There are too many cells to work out again without a person of each. By the theorem that the "
-            f"certificate checks, nobody's loss is above {at_most(mechanism.epsilon)}."
+            "Losses are not worked out again without each person here. By the theorem that the certificate checks, "
+            f"nobody's loss is above {at_most(mechanism.epsilon)}."
         )
     condition = Condition(mechanism.epsilon, np.ones(1, dtype=np.int64), max(mechanism.total_people, 2))
     alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released

@@ -17,8 +17,8 @@ from equinoise.data.players import Players
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
 from equinoise.game.game import Game
 from equinoise.game.kernel import products
+from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.mechanisms.profile_weights import AT_ONCE
 from equinoise.privacy.loss import losses
 from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, Neighbours, Promise
@@ -178,7 +178,7 @@ class Methods:
         began = time.perf_counter()
         try:
             # refuses unless the exact certificate holds
-            made = PrivateTable.make(self.players, epsilon=epsilon)
+            made = EnvelopeTable.make(self.players, epsilon=epsilon)
         except BadInput as error:
             return LeftOut("envelope", epsilon, str(error))
         seconds = time.perf_counter() - began

@@ -25,7 +25,7 @@ from equinoise.data.counting import cells_of_codes, code_columns, read_codes
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import Ints
 from equinoise.data.paths import find_files
-from equinoise.data.read_players import open_axes
+from equinoise.data.read_players import most_rows_of, open_axes
 from equinoise.data.rows import Rows
 from equinoise.data.text_fields import FIELD
 from equinoise.data.text_format import TextFormat
@@ -111,8 +111,11 @@ class _LossWriter:
     def count_people(self, rows: Rows) -> None:
         """Count everyone's rows first: a person's first row does not tell where they stand."""
         lines = count_person_cells(rows, self.mechanism.grid)
-        if self.mechanism.settings.get("unit_rows") == "one":
-            self.people = People(lines.units, lines.middle_rows(), self.queues)
+        most = most_rows_of(self.mechanism.settings)
+        if most is not None:
+            lines = lines.at_most(most)
+        if most == 1:
+            self.people = People(lines.units, lines.cells, self.queues)
             return
         bags, which = lines.bags()
         known = line_of_bag(self.mechanism)

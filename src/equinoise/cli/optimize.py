@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, setting_options
-from equinoise.cli.save import make_and_save, saving_options
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options, parse_columns, setting_options
+from equinoise.cli.process import print_warnings
+from equinoise.cli.save import check_mechanism_file, warn_of_replaced
 
 
 @click.command("optimize", epilog=EPILOG, short_help="Make a certified mechanism from a column of numbers.")
 @click.argument("data", type=FILE_PATH)
-@saving_options
+@output_options(
+    "--out", help="Where to save the mechanism. As secret as the data.", required=True,
+    force="Replace --out if it exists, together with its ledger.",
+)  # fmt: skip
 @setting_options("optimize")
-def command(**settings: Any) -> None:
+def command(data: Path, out: Path, force: bool, as_json: bool, **settings: Any) -> None:
     """Play the game on a column of DATA, or several, and save a certified mechanism.
 
     DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern.
@@ -30,6 +35,16 @@ def command(**settings: Any) -> None:
       equinoise optimize visits.csv --column cost --unit patient --epsilon 1 --bounds cost 0 900 --out cost.eq
       equinoise optimize 'parts/*.parquet' --epsilon 1 --bounds pay 0 4000 --engine duckdb --out pay.eq
     """
+    from equinoise.present import terminal
     from equinoise.verbs.optimize import optimize
 
-    make_and_save(optimize, **settings)
+    parse_columns(settings)
+    released = check_mechanism_file(out, data, option="--out", force=force)
+    with print_warnings() as warnings, terminal.progress() as progress:
+        mechanism = optimize(data, progress=progress, **settings)
+    mechanism.save(out, force=force)
+    warn_of_replaced(out, released, warnings)
+    if as_json:
+        terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": warnings})
+    else:
+        terminal.show_optimized(mechanism, out)

@@ -48,7 +48,9 @@ def _parameters(setting: Setting) -> dict[str, Any]:
         found |= {"default": setting.default, "show_default": True}
     if setting.offers:
         found["shell_complete"] = offering(*setting.offers)
-    kinds: dict[type, Any] = {tuple: (str, *(EACH[name] for name in setting.each)), list: _scales, Path: FILE_PATH}
+    kinds: dict[type, Any] = {
+        tuple: (str, *(EACH[name] for name in setting.each)), list: _scales, Path: FILE_PATH, object: _count
+    }  # fmt: skip
     return {**found, "type": kinds.get(setting.kind, setting.kind), "required": setting.required}
 
 
@@ -133,6 +135,14 @@ def _scales(text: str) -> str | list[float]:
         return [float(part) for part in text.split(",")]
     except ValueError:
         return text  # refused where the names are known
+
+
+def _count(text: str) -> str | int:
+    """A whole number, or a word that stands for one."""
+    try:
+        return int(text)
+    except ValueError:
+        return text  # refused where the words are known
 
 
 def parse_numbers(text: str, option: str, such_as: str) -> list[float]:

@@ -1,59 +1,40 @@
-"""What ``optimize`` and ``synthesize`` share: options of what is made, and saving it."""
+"""What ``optimize`` and ``synthesize`` share: the file of a mechanism, looked at before the work."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
-from equinoise.cli.options import output_options, parse_columns
-from equinoise.cli.process import print_warnings
 from equinoise.errors import BadInput
-
-if TYPE_CHECKING:
-    from equinoise.mechanisms.base import Mechanism
-
-saving_options = output_options(
-    "--out", help="Where to save the mechanism. As secret as the data.", required=True,
-    force="Replace --out if it exists, together with its ledger.",
-)  # fmt: skip
+from equinoise.formatting import printable
 
 
-def make_and_save(
-    make: Callable[..., Mechanism], data: Path, out: Path, *, force: bool, as_json: bool, base: Path | None = None,
-    **settings: Any,
-) -> None:  # fmt: skip
-    """Make a mechanism by a function and its settings, save it, and show what was reached."""
+def check_mechanism_file(path: Path, *inputs: Path | None, option: str, force: bool) -> int:
+    """Refuse a file for a mechanism that could not be written, before the work; how many rows were released from what
+    is replaced."""
     from equinoise.atomic_write import check_writable
-    from equinoise.data.number_list import read_numbers
     from equinoise.mechanisms.base import released_from
     from equinoise.mechanisms.saved_file import free
-    from equinoise.present import terminal
 
-    parse_columns(settings)
-    released = released_from(out)
+    released = released_from(path)
     if released and not force:
         raise BadInput(
-            f"The file {str(out)!r} exists, and {released:,} draw{'s were' if released > 1 else ' was'} released from "
-            "it. Name another: with --force they are forgotten, but still count against the people in it."
+            f"The file {str(path)!r} exists, and {released:,} draw{'s were' if released > 1 else ' was'} released "
+            f"from it. Name another with {option}: with --force they are forgotten, but still count against the people "
+            "in it."
         )
-    check_writable(out, data, base, force=force)
-    with free(out):  # before the work, not after it
+    check_writable(path, *inputs, force=force)
+    with free(path):  # not in use
         pass
-    if base is not None:
-        settings["base"] = read_numbers(base)
-    with print_warnings() as warnings, terminal.progress() as progress:
-        mechanism = make(data, progress=progress, **settings)
-    mechanism.save(out, force=force)
+    return released
+
+
+def warn_of_replaced(path: Path, released: int, warnings: list[str]) -> None:
+    """Say that the ledger of what was replaced is gone, if anything was released from it."""
     if released:
         warnings.append(
-            f"{str(out)!r} was replaced together with its ledger. The {released:,} "
+            f"{str(path)!r} was replaced together with its ledger. The {released:,} "
             f"draw{'s' * (released > 1)} released from it still count{'s' * (released == 1)} against the people in it."
         )
-        click.echo(f"Warning: {warnings[-1]}", err=True)
-    if as_json:
-        terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": warnings})
-    else:
-        terminal.show_optimized(mechanism, out)
+        click.echo(f"Warning: {printable(warnings[-1])}", err=True)

@@ -55,21 +55,29 @@ class PersonCells(NamedTuple):
         ascending = sorted(range(len(bags)), key=bags.__getitem__)
         return tuple(bags[number] for number in ascending), np.argsort(ascending)[which]
 
-    def middle_rows(self) -> Ints:
-        """One row of each person: the cell of the middle one, if they are laid out by cell (of two middle ones, the
-        lower). A rule that no order of the file and no other person has a say in."""
+    def at_most(self, most: int) -> PersonCells:
+        """At most so many rows of each person, evenly spread over them as they are laid out by cell: of n rows those
+        at (2 j + 1) n / (2 most), j = 0, 1, ... So one row is the middle one (of two, the lower). A rule that no order
+        of the file and no other person has a say in."""
         first = np.unique(self.people, return_index=True)[1]
-        ends = np.cumsum(self.times)
-        middle = ends[first] - self.times[first] + (np.add.reduceat(self.times, first) + 1) // 2
-        return np.asarray(self.cells[np.searchsorted(ends, middle)])
+        begins = np.cumsum(self.times) - self.times
+        sizes, taken = np.add.reduceat(self.times, first), np.zeros(len(self.times), dtype=np.int64)
+        for j in range(min(most, int(sizes.max(initial=0)))):
+            at = np.where(sizes > most, -((2 * j + 1) * sizes // (-2 * most)) - 1, j)
+            line = np.searchsorted(begins, begins[first] + at, side="right") - 1
+            taken[line[j < sizes]] += 1
+        kept = taken > 0
+        return PersonCells(self.units, self.people[kept], self.cells[kept], taken[kept])
 
 
-def count_people(rows: Rows, grid: Grid, unit_rows: str = "all") -> Players:
-    """People by the cells of their rows: of ``all`` of them, or of ``one``, the middle one. ``rows`` were opened with
-    the column of units."""
+def count_people(rows: Rows, grid: Grid, most_rows: int | None = None) -> Players:
+    """People by the cells of their rows: of all of them, or of at most ``most_rows`` of each person. ``rows`` were
+    opened with the column of units."""
     lines = count_person_cells(rows, grid)
-    if unit_rows == "one":
-        cells, people = np.unique(lines.middle_rows(), return_counts=True)
+    if most_rows is not None:
+        lines = lines.at_most(most_rows)
+    if (lines.times == 1).all() and len(np.unique(lines.people)) == len(lines.people):
+        cells, people = np.unique(lines.cells, return_counts=True)
         return Players.in_cells(grid, cells, people.astype(np.int64))
     bags, which = lines.bags()
     return Players.in_bags(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))

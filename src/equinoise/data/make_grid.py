@@ -84,7 +84,7 @@ def _numbers(column: Column) -> tuple[float, float, str | None]:
 
 
 def _axis(column: Column, bins: int) -> AnyAxis:
-    rules: dict[str, Any] = {"missing": column.missing, "outside": column.outside}
+    rules: dict[str, Any] = {"missing": column.missing or "refuse", "outside": column.outside or "refuse"}
     if column.categories is not None:
         return CategoryAxis(column.name, tuple(column.categories), **rules)
     low, high, day_zero = _numbers(column)
@@ -104,7 +104,7 @@ def _padded(column: Column, bins: int | None, padding: dict[str, Any]) -> Axis:
             "missing. Leave out --grid paper (in Python, grid='paper')."
         )
     low, high, _ = _numbers(column)
-    rules: dict[str, Any] = {"missing": column.missing, "outside": column.outside}
+    rules: dict[str, Any] = {"missing": column.missing or "refuse", "outside": column.outside or "refuse"}
     return Axis.padded(column.name, low, high, bins=column.bins or bins or PAPER_BINS, **rules, **padding)
 
 

@@ -21,7 +21,7 @@ from equinoise.data.schema import Column, Schema
 from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.errors import BadInput, EquinoiseWarning, NotPublicWarning, check, is_number
 from equinoise.formatting import join_and
-from equinoise.settings import check_settings
+from equinoise.settings import USUAL_RULES, check_settings
 
 Bounds = tuple[Any, Any] | Mapping[str, tuple[Any, Any]] | None
 Step = float | Mapping[str, float] | None
@@ -44,7 +44,7 @@ def read_players(
     padding_epsilon: float,
     percentile: float,
     unit: str | None,
-    unit_rows: str,
+    most_rows: int | None,
     engine: str,
     engine_address: str | None,
     separator: str | None,
@@ -53,29 +53,27 @@ def read_players(
     least: int = 2,
 ) -> tuple[Players, dict[str, Any]]:
     """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
-    the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted."""
+    the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted. Of the rows of
+    one unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
-    check_settings({"unit": asked.unit, "unit_rows": unit_rows})
     text = TextFormat(separator, decimal)
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
         rows, known = open_columns(data, asked, engine=reader, text=text)
         cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None)
         check_grid(cells)
-        players = count_players(rows, cells, unit_rows)
+        players = count_players(rows, cells, most_rows)
         check_players(players, least, units=rows.unit is not None)
         if rows.unit is None:
             warn_of_repeats(data, known.names, text)
-    return players, counting_settings(
-        players, public_bounds=not known.peeked, unit=asked.unit, unit_rows=unit_rows, grid=grid, **padding
-    )
+    return players, counting_settings(players, public_bounds=not known.peeked, unit=asked.unit, grid=grid, **padding)
 
 
 def counting_settings(
-    players: Players, *, public_bounds: bool, unit: str | None = None, unit_rows: str = "all", grid: str = "schema",
+    players: Players, *, public_bounds: bool, unit: str | None = None, grid: str = "schema",
     padding_epsilon: float = 1.0, percentile: float = 0.9,
 ) -> dict[str, Any]:  # fmt: skip
     """How players were counted, as the settings of a saved file tell it; the rest is in its axes."""
@@ -84,7 +82,6 @@ def counting_settings(
         "column": columns[0] if len(columns) == 1 else columns,
         "public_bounds": public_bounds,
         "unit": unit,
-        "unit_rows": unit_rows,
         "grid": grid,
         "padding_epsilon": float(padding_epsilon),
         "percentile": float(percentile),
@@ -119,10 +116,15 @@ def columns_asked_for(
 
 def _with_rules(column: Column, rules: Mapping[str, str]) -> Column:
     """A column with rules for all columns, where its own are the usual ones."""
-    told = {key: value for key, value in rules.items() if getattr(column, key) == "refuse"}
-    if column.categories is not None and told.get("outside") == "clip":
-        told["outside"] = "drop"
+    told = {key: value for key, value in rules.items() if getattr(column, key) in {None, "refuse"}}
+    if "outside" in told:
+        told["outside"] = outside_rule(told["outside"], column.categories is None)
     return replace(column, **told)  # type: ignore[arg-type]
+
+
+def outside_rule(rule: str, numbers: bool) -> str:
+    """A rule for values outside, of a column of numbers or of one of categories, where to clip is to drop the row."""
+    return rule if numbers or rule != "clip" else "drop"
 
 
 ONLY = "the only column"
@@ -148,7 +150,7 @@ def _schema_of_options(
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {names}.")
     return Schema.from_options(
         names, by_column, _by_column(step, names[0]), _by_column(categories, names[0]),
-        missing=missing or "refuse", outside=outside or "refuse", unit=unit,
+        missing=missing, outside=outside, unit=unit,
     )  # fmt: skip
 
 
@@ -203,14 +205,19 @@ def open_columns(data: Any, schema: Schema, *, engine: Engine | None, text: Text
     return rows, replace(schema, columns=tuple(columns))
 
 
-def schema_of(axes: Sequence[AnyAxis], unit: str | None = None, *, public: bool = True) -> Schema:
-    """The schema that axes were made from, with the number of bins that was taken."""
-    return Schema(tuple(column_of(axis, public) for axis in axes), unit)
+def schema_of(
+    axes: Sequence[AnyAxis], unit: str | None = None, *, public: bool = True, usual: Mapping[str, str] = USUAL_RULES
+) -> Schema:
+    """The schema that axes were made from, with the number of bins that was taken; rules that are ``usual`` are not
+    said."""
+    return Schema(tuple(column_of(axis, public, usual) for axis in axes), unit)
 
 
-def column_of(axis: AnyAxis, public: bool) -> Column:
+def column_of(axis: AnyAxis, public: bool, usual: Mapping[str, str] = USUAL_RULES) -> Column:
     """What a schema says of the column of an axis."""
-    rules: dict[str, Any] = {"name": axis.name, "missing": axis.missing, "outside": axis.outside}
+    unsaid = {**usual, "outside": outside_rule(usual["outside"], isinstance(axis, Axis))}
+    told = {"missing": axis.missing, "outside": axis.outside}
+    rules: dict[str, Any] = {key: rule for key, rule in told.items() if rule != unsaid[key]} | {"name": axis.name}
     if not isinstance(axis, Axis):
         return Column(categories=axis.names, **rules)
     bounds: Any = tuple(axis.to_value(bound) for bound in (axis.low, axis.high))
@@ -226,9 +233,14 @@ def open_axes(
     return open_rows(data, [axis.name for axis in axes], engine, keep=keep, raw=raw, text=text)
 
 
-def count_players(rows: Rows, grid: Grid, unit_rows: str = "all") -> Players:
-    """People by the cells of their rows; where rows have a unit, ``unit_rows`` says which of a person's rows."""
-    return count_rows(rows, grid) if rows.unit is None else count_people(rows, grid, unit_rows)
+def count_players(rows: Rows, grid: Grid, most_rows: int | None = None) -> Players:
+    """People by the cells of their rows; where rows have a unit, by at most ``most_rows`` of a person's rows."""
+    return count_rows(rows, grid) if rows.unit is None else count_people(rows, grid, most_rows)
+
+
+def most_rows_of(settings: Mapping[str, Any]) -> int | None:
+    """How many rows of a person count at most, by the settings of a saved file; None if all do."""
+    return settings.get("rows_per_person") or (1 if settings.get("unit_rows") == "one" else None)
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:

@@ -49,8 +49,9 @@ class Column:
     ``bounds`` are of numbers, or two dates for whole days; then values are multiples of ``step`` from the lower bound
     (for dates days, 1 if left out), and ``bins`` says into how many equal parts the bounds are cut. ``categories`` are
     all values of any other column. ``missing``: refuse, drop, or category, one of its own. ``outside``: refuse, or clip
-    to the bounds, or drop what is no category. ``peeked`` names what was read off the data and is thus not public.
-    ``blank`` is which of bounds and categories is still to be filled in, if that is known; an empty list says so, too.
+    to the bounds, or drop what is no category; left out, each verb has its own rules. ``peeked`` names what was read
+    off the data and is thus not public. ``blank`` is which of bounds and categories is still to be filled in, if
+    that is known; an empty list says so, too.
 
     >>> Column(name="age", bounds=(18, 100), step=1, bins=41).steps
     82
@@ -61,8 +62,8 @@ class Column:
     step: float | int | None = None
     bins: int | None = None
     categories: tuple[Category, ...] | None = None
-    missing: str = "refuse"
-    outside: str = "refuse"
+    missing: str | None = None
+    outside: str | None = None
     peeked: tuple[str, ...] = ()
     blank: Literal["bounds", "categories"] | None = None
 
@@ -99,8 +100,7 @@ class Column:
             found[self.blank] = ()
         if self.is_date and self.step == 1:
             found["step"] = None
-        usual = {"missing": "refuse", "outside": "refuse", "peeked": ()}
-        kept = {key: value for key, value in found.items() if value is not None and value != usual.get(key)}
+        kept = {key: value for key, value in found.items() if value is not None and (key, value) != ("peeked", ())}
         return {key: list(value) if isinstance(value, tuple) else value for key, value in kept.items()}
 
 
@@ -156,8 +156,8 @@ class Schema:
         steps: Mapping[str, Number] | None = None,
         categories: Mapping[str, tuple[Category, ...]] | None = None,
         bins: int | Mapping[str, int] | None = None,
-        missing: str = "refuse",
-        outside: str = "refuse",
+        missing: str | None = None,
+        outside: str | None = None,
         unit: str | None = None,
     ) -> Schema:
         """A schema of plain options. ``columns`` left out are those that have bounds or categories; ``bins`` are for
@@ -272,7 +272,6 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
         _own(given["bins"]),
         tuple(given["peeked"] or ()),
     )
-    found["missing"], found["outside"] = given["missing"] or "refuse", given["outside"] or "refuse"
     if found["bounds"] is not None and are_dates(found["bounds"]) and found["step"] is None:
         found["step"] = 1
     return found

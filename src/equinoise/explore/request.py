@@ -11,7 +11,8 @@ from equinoise.errors import BadInput, check
 from equinoise.explore.counts import ColumnCounts
 from equinoise.formatting import join_or
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
+from equinoise.mechanisms.envelope_table import EnvelopeTable
+from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.settings import SETTINGS, check_settings
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round
@@ -62,8 +63,6 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
         plain = request.scales == SETTINGS["scales"].default
         check(plain, "scales", "left out with differential privacy, which has no game", request.scales)
         check_settings(target)
-        plain = request.draws > 1 or request.delta == 0
-        check(plain, "delta", "0 for one draw with differential privacy, which needs none", request.delta)
         if not public:
             raise BadInput("Differential privacy needs --bounds: bounds read off the data depend on one person.")
         check_private_grid(players.grid)
@@ -72,5 +71,8 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
     check_players(players, 1 if private else 2)
     counting = counting_settings(players, public_bounds=public)
     if private:
-        return PrivateTable.make(players, settings=counting, **target)
-    return play(players, procedure, counting, progress=progress)
+        return EnvelopeTable.make(
+            players, epsilon=request.epsilon, rows=request.draws, delta=request.delta,
+            settings={**counting, "rows": request.draws, "method": EnvelopeTable.method},
+        )  # fmt: skip
+    return play(players, procedure, {**counting, "unit_rows": "all"}, progress=progress)

@@ -4,7 +4,9 @@ Importing any module of this folder defines both kinds, so that :meth:`Mechanism
 """
 
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.counts_table import CountsTable
+from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.private_table import PrivateTable
 
-__all__ = ["Mechanism", "PerInstance", "PrivateTable"]
+__all__ = ["CountsTable", "EnvelopeTable", "Mechanism", "PerInstance", "PrivateTable"]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Self
 import polars as pl
 
 from equinoise.data.grid import Grid, Ints
-from equinoise.data.read_players import schema_of
+from equinoise.data.read_players import most_rows_of, schema_of
 from equinoise.data.schema import Schema
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, PromiseNotMet, check, is_whole
@@ -28,7 +28,7 @@ from equinoise.mechanisms.row_format import RowFormat
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.promise import Promise
-from equinoise.settings import MOST_DRAWS
+from equinoise.settings import MOST_DRAWS, USUAL_RULES
 from equinoise.statistics.summaries import compare_rows
 
 
@@ -45,13 +45,19 @@ class Mechanism(Quantities):
     solver: dict[str, Any] = field(default_factory=dict)
     ledger: Ledger = None  # type: ignore[assignment]
 
-    kinds: ClassVar[dict[str, type[Mechanism]]] = {}
-    """Every kind of mechanism by what it promises; a subclass is one as soon as it is defined."""
+    method: ClassVar[str]
+    """How the weights are made: by the ``game``, or one of the methods of differential privacy."""
+
+    usual_rules: ClassVar[dict[str, str]] = USUAL_RULES
+    """What becomes of values that fit nowhere, where the schema does not say."""
+
+    methods: ClassVar[dict[str, type[Mechanism]]] = {}
+    """Every mechanism by its method; a subclass is one as soon as it is defined."""
 
     def __init_subclass__(cls, **more: Any) -> None:
         super().__init_subclass__(**more)
-        if "kind" in vars(cls):
-            Mechanism.kinds[cls.kind] = cls
+        if "method" in vars(cls):
+            Mechanism.methods[cls.method] = cls
 
     def __post_init__(self) -> None:
         digest = saved_file.pack_digest(self._document(), self._blob())
@@ -89,7 +95,7 @@ class Mechanism(Quantities):
             "settings": document.settings,
             "ledger": Ledger(document.draws, saved.digest, saved.place),
         }
-        return Mechanism.kinds[document.kind].from_document(document, saved.weights, shared)
+        return Mechanism.methods[document.method].from_document(document, saved.weights, shared)
 
     @classmethod
     @abstractmethod
@@ -138,7 +144,8 @@ class Mechanism(Quantities):
             raise PromiseNotMet("All draws together would cost more than the budget. Nothing can be drawn or saved.")
 
     def _document(self) -> str:
-        shared = {"kind": self.kind, "axes": [axis.to_json() for axis in self.grid.axes], **self._conditions()}
+        axes = [axis.to_json() for axis in self.grid.axes]
+        shared = {"kind": self.kind, "method": self.method, "axes": axes, **self._conditions()}
         told = {"settings": self.settings, "solver": self.solver}
         return json.dumps({**shared, **told, **self._own()}, sort_keys=True, allow_nan=False)
 
@@ -154,7 +161,7 @@ class Mechanism(Quantities):
     def schema(self) -> Schema:
         """What was taken as public about the columns, with the number of bins."""
         public = bool(self.settings.get("public_bounds"))
-        return schema_of(self.grid.axes, self.settings.get("unit"), public=public)
+        return schema_of(self.grid.axes, self.settings.get("unit"), public=public, usual=self.usual_rules)
 
     def releasing(self, row_format: RowFormat) -> Self:
         """This mechanism with another format for its rows, the same ledger, and whatever was worked out already."""
@@ -215,7 +222,7 @@ class Mechanism(Quantities):
             people=self.total_people,
             total_rows=self.total_rows,
             unit=settings.get("unit"),
-            unit_rows=settings.get("unit_rows", "all"),
+            most_rows=most_rows_of(settings) if settings.get("unit") is not None else None,
             public_bounds=bool(settings.get("public_bounds")),
             own_base=self.base is not None,
         )
@@ -234,6 +241,7 @@ class Mechanism(Quantities):
         """What was reached and at what cost, without the mechanism itself."""
         return {
             "kind": self.kind,
+            "method": self.method,
             "people": self.total_people,
             "rows": self.total_rows,
             "schema": self.schema.to_json(),
@@ -260,6 +268,7 @@ class Mechanism(Quantities):
         """The whole mechanism, enough to compute q and every loss again."""
         return {
             "kind": self.kind,
+            "method": self.method,
             "schema": self.schema.to_json(),
             "grid": {"axes": [axis.to_json() for axis in self.grid.axes]},
             **self._conditions(),

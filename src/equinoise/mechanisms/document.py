@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Discriminator, Field, Tag, TypeAdapter, model_validator
+import numpy as np
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from equinoise.choices import SOLVERS, load
-from equinoise.data.grid import Axis, CategoryAxis, number_axes
+from equinoise.data.grid import Axis, CategoryAxis, Grid, number_axes
+from equinoise.data.players import Players
 from equinoise.data.read_players import column_of
 from equinoise.game.kernel import MOST_AXES, MOST_CELLS
 from equinoise.game.noise import MOST_SCALES
@@ -113,7 +115,7 @@ class BudgetDocument(_Strict):
     """What all draws together may cost."""
 
     epsilon: float = Field(gt=0)
-    delta: float = Field(gt=0, lt=1)
+    delta: float = Field(ge=0, lt=1)
 
 
 class Document(_Strict):
@@ -121,11 +123,16 @@ class Document(_Strict):
 
     axes: list[AnyAxisDocument] = Field(min_length=1, max_length=MOST_AXES)
     epsilon: float = Field(gt=0)
-    draws: int = Field(ge=1, le=MOST_DRAWS)
+    draws: int | None
     delta: float = Field(0.0, ge=0, lt=1)
     order: float | None = Field(None, gt=1)
     budget: BudgetDocument | None = None
     settings: Annotated[dict[str, Any], AfterValidator(check_saved)]
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """Rows and columns of the whole numbers that are saved beside the document."""
+        return 0, 0
 
     def check_settings(self, **own: Any) -> bool:
         """Whether what was asked for, as far as it is told, is what the mechanism is; ``own`` is of one promise."""
@@ -151,6 +158,8 @@ class PerInstanceDocument(Document):
     """
 
     kind: Literal["per-instance"]
+    method: Literal["game"]
+    draws: int = Field(ge=1, le=MOST_DRAWS)
     noise: Annotated[str, AfterValidator(_known_noise)]
     scales: list[list[Annotated[float, Field(gt=0)]]] = Field(min_length=1, max_length=MOST_SCALES)
     bags: list[list[Annotated[list[Annotated[int, Field(ge=0, lt=MOST)]], Field(min_length=2, max_length=2)]]] = Field(
@@ -173,6 +182,11 @@ class PerInstanceDocument(Document):
         if not fit:
             raise ValueError("groups")
         return self
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """A row for every entry of a group, and a column for every bin of every axis."""
+        return sum(map(len, self.bags)), sum(axis.bins for axis in self.axes)
 
     def _groups_fit(self) -> bool:
         """Whether the lists belong together, on this grid."""
@@ -215,53 +229,111 @@ class RuleDocument(_Strict):
     alone: int = Field(ge=1)
     floors: list[Annotated[int, Field(ge=1, lt=MOST)]] = Field(min_length=1)
     factor: int = Field(ge=1)
-    rows_per_person: Literal[1]
+    rows_per_person: int = Field(ge=1, le=MOST_ROWS_PER_PERSON)
 
 
-class WeightsDocument(_Strict):
+class MethodDocument(_Strict):
     """How the weights were found."""
 
-    name: Literal["envelope"]
+    name: Literal["envelope", "pay-once"]
 
 
 Cells = list[Annotated[int, Field(ge=0, lt=MOST)]]
 
 
 class PrivateTableDocument(Document):
-    """All of a differentially private mechanism: people in the occupied cells, and the weights of some cells, which
-    both ascend. All other cells weigh what the floor of the rule is."""
+    """What all differentially private mechanisms share: people by the cells of their rows that count, as
+    :class:`equinoise.data.players.Players` has them."""
 
     kind: Literal["differential-privacy"]
-    occupied: Cells = Field(min_length=1)
+    begins: Cells
+    cells: Cells = Field(min_length=1)
+    times: list[Annotated[int, Field(ge=1, lt=MOST)]]
     people: list[Annotated[int, Field(ge=1, lt=MOST)]]
+    rows_per_person: int = Field(ge=1, le=MOST_ROWS_PER_PERSON)
+    budget: BudgetDocument
+    solver: MethodDocument
+
+    def players(self, grid: Grid) -> Players:
+        """Everyone, by the cells of their rows that count."""
+        lists = (self.begins, self.cells, self.times, self.people)
+        return Players(grid, *(np.array(numbers, dtype=np.int64) for numbers in lists))
+
+    @property
+    def size(self) -> int:
+        """Cells of the grid."""
+        return math.prod(axis.bins for axis in self.axes)
+
+    @model_validator(mode="after")
+    def _people_fit(self) -> PrivateTableDocument:
+        axes = [axis.axis() for axis in self.axes]
+        names, many = [axis.name for axis in axes], len(self.cells)
+        together = len(self.begins) == len(self.people) + 1 and len(self.times) == many
+        if not together or self.begins[0] != 0 or self.begins[-1] != many or not _ascend(self.begins[:-1], many):
+            raise ValueError("people")
+        bags = [
+            tuple(zip(self.cells[first:last], self.times[first:last], strict=True))
+            for first, last in pairwise(self.begins)
+        ]
+        fit = (
+            len(set(names)) == len(names)
+            and bags == sorted(set(bags))
+            and all(_ascend([cell for cell, _ in bag], self.size) for bag in bags)
+            and max(sum(times for _, times in bag) for bag in bags) <= self.rows_per_person
+            and sum(self.people) * self.rows_per_person < MOST
+        )
+        if not fit or any(axis.padding > 0 and axis.step is None for axis in number_axes(axes)):
+            raise ValueError("cells")
+        told = {"epsilon": self.budget.epsilon}
+        plain = self.delta == 0 and self.order is None and self.settings["public_bounds"]
+        if not plain or any(self.settings[name] != value for name, value in told.items() if name in self.settings):
+            raise ValueError("settings")
+        return self
+
+
+class EnvelopeDocument(PrivateTableDocument):
+    """All of an envelope: the weights of some cells, which ascend. All other cells weigh what the rule's floor is."""
+
+    method: Literal["envelope"]
+    draws: int = Field(ge=1, le=MOST_DRAWS)
     rule: RuleDocument
     weight_cells: Cells
     weights: list[Annotated[int, Field(ge=1)]]
     base: list[Annotated[float, Field(ge=0)]] | None = None
-    solver: WeightsDocument
 
     @model_validator(mode="after")
-    def _cells_fit(self) -> PrivateTableDocument:
+    def _weights_fit(self) -> EnvelopeDocument:
         axes = [axis.axis() for axis in self.axes]
-        cells, names = math.prod(axis.bins for axis in axes), [axis.name for axis in axes]
         grid = [axis.bins for axis in axes], [axis.categories for axis in axes]
         fit = (
-            len(set(names)) == len(names)
-            and cells <= MOST_CELLS
+            self.size <= MOST_CELLS
             and (self.rule.shape, self.rule.categories) == grid
-            and len(self.rule.floors) in (1, cells)
-            and len(self.occupied) == len(self.people)
+            and len(self.rule.floors) in (1, self.size)
             and len(self.weight_cells) == len(self.weights)
-            and all(_ascend(each, cells) for each in (self.occupied, self.weight_cells))
-            and (self.base is None or len(self.base) == cells)
-            and sum(self.people) < MOST
+            and _ascend(self.weight_cells, self.size)
+            and (self.base is None or len(self.base) == self.size)
         )
-        if not fit or any(axis.padding > 0 and axis.step is None for axis in number_axes(axes)):
+        if not fit:
+            raise ValueError("weights")
+        return self
+
+
+class CountsDocument(PrivateTableDocument):
+    """All of noisy counts but the counts and the weights themselves, which are the two rows of weights beside it."""
+
+    method: Literal["pay-once"]
+    draws: None
+    scale: float = Field(gt=0)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """Noisy counts and weights, of every cell."""
+        return 2, self.size
+
+    @model_validator(mode="after")
+    def _cells_fit(self) -> CountsDocument:
+        if self.size > MOST_CELLS:
             raise ValueError("cells")
-        plain = self.delta == 0 and self.order is None and self.settings["public_bounds"]
-        rows = self.settings.get("unit") is None or self.settings.get("unit_rows") == "one"
-        if not (plain and rows and self.check_settings()):
-            raise ValueError("settings")
         return self
 
 
@@ -269,12 +341,7 @@ def _ascend(cells: Sequence[int], size: int) -> bool:
     return all(a < b for a, b in pairwise([*cells, size]))
 
 
-AnyDocument = PerInstanceDocument | PrivateTableDocument
+AnyDocument = PerInstanceDocument | EnvelopeDocument | CountsDocument
 
-DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(
-    Annotated[
-        Annotated[PerInstanceDocument, Tag("profile")] | Annotated[PrivateTableDocument, Tag("rule")],
-        Discriminator(lambda given: "rule" if isinstance(given, dict) and "rule" in given else "profile"),
-    ]
-)
-"""Reads either of them."""
+DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(Annotated[AnyDocument, Field(discriminator="method")])
+"""Reads any of them."""

@@ -25,7 +25,7 @@ from threading import Lock
 from equinoise.atomic_write import sync_folder
 from equinoise.errors import BadInput, BudgetSpent, check, is_whole
 
-FORMAT = 6
+FORMAT = 7
 """Of saved files; others are refused."""
 
 LOCK_SECONDS = 10
@@ -82,9 +82,9 @@ class Place:
 
 
 class Ledger:
-    """The draws that a mechanism may release and has released, in memory until its mechanism is saved."""
+    """The draws that a mechanism may release (None is any number) and has released, in memory until it is saved."""
 
-    def __init__(self, allowed: int, digest: str, place: Place | None = None) -> None:
+    def __init__(self, allowed: int | None, digest: str, place: Place | None = None) -> None:
         self.allowed = allowed
         self.digest = digest
         self._place = place
@@ -175,6 +175,8 @@ class Ledger:
 
     def _with(self, before: tuple[Release, ...], release: Release) -> tuple[Release, ...]:
         """The releases so far and one more, if that many draws are left."""
+        if self.allowed is None:
+            return (*before, release)
         left = self.allowed - sum(each.draws for each in before)
         if release.draws > left:
             many = f"only {left:,}" if left else "none"

@@ -30,13 +30,14 @@ class PerInstance(ProfileWeights):
     """A profile of the game with the rows of integers that everyone draws from."""
 
     kind = PER_INSTANCE
+    method = "game"
     neighbours = Neighbours.PERSON_REMOVED
     composed = "each person's own loss distribution composed, in floating point, losses rounded upwards"
     costs_differ = True
 
     def __post_init__(self) -> None:
         kinds = (self.delta > 0) + (self.order is not None) + (self.budget is not None)
-        if kinds > 1 or (self.delta > 0 and self.draws > 1):
+        if kinds > 1 or (self.delta > 0 and self.draws != 1):
             raise BadInput("A mechanism has a delta (for one draw), a Renyi order or a budget, not two of them.")
         super().__post_init__()
 
@@ -128,7 +129,7 @@ class PerInstance(ProfileWeights):
     @cached_property
     def within_budget(self) -> bool:
         """Whether all draws that are allowed together stay within the budget, if there is one."""
-        return self.budget is None or self.accountant.within_budget(self.budget, self.draws)
+        return self.budget is None or self.accountant.within_budget(self.budget, self.draws or 0)
 
     def cost(self, draws: int) -> float:
         """What so many draws cost together: within the budget's delta, or without one by adding up."""

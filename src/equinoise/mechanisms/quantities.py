@@ -46,7 +46,8 @@ class Quantities(NotebookDisplay, ABC):
     """The questions that every mechanism answers, whichever its promise.
 
     ``epsilon`` is of one draw, with ``delta`` or as the Renyi divergence of an ``order``; ``budget``, if there is one,
-    is for all ``draws`` that are allowed together. Where people have noise of their own, it is of the family ``noise``;
+    is for all ``draws`` that are allowed together (None is any number). Where people have noise of their own, it is of
+    the family ``noise``;
     ``scales`` has one scale per axis for every choice, in units of the padded ranges, ``scale_indices`` the choice of
     each group, and ``factors`` the weights of its rows, axis by axis. Where they have none, as with differential
     privacy, these are empty, and ``base`` may be given.
@@ -69,7 +70,7 @@ class Quantities(NotebookDisplay, ABC):
 
     grid: Grid
     epsilon: float
-    draws: int
+    draws: int | None
     delta: float = 0.0
     order: float | None = None
     budget: Budget | None = None

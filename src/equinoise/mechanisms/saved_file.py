@@ -22,7 +22,7 @@ from equinoise.atomic_write import write_whole
 from equinoise.data.grid import Ints
 from equinoise.errors import BadInput
 from equinoise.mechanisms import ledger
-from equinoise.mechanisms.document import DOCUMENT, AnyDocument, PerInstanceDocument
+from equinoise.mechanisms.document import DOCUMENT, AnyDocument
 from equinoise.mechanisms.ledger import FORMAT
 
 _HEADING = re.compile(rf"equinoise {FORMAT} ([0-9a-f]{{64}}) ([0-9a-f]{{32}})")
@@ -60,6 +60,25 @@ def write(
 
 
 @contextmanager
+def charged(path: Path, what: str, *, force: bool) -> Iterator[None]:
+    """A file that says, durably, what is paid for a mechanism which is about to be made and saved there.
+
+    If making it fails, nothing was released, and what was there before is there again. If the process is stopped
+    meanwhile, the file stays and tells.
+    """
+    before = path.read_bytes() if force and path.is_file() else None
+    write_whole(path, [f"equinoise {FORMAT} charged\n{what}\n".encode()], mode=0o600, force=force)
+    try:
+        yield
+    except BaseException:
+        if before is None:
+            path.unlink(missing_ok=True)
+        else:
+            write_whole(path, [before], mode=0o600, force=True)
+        raise
+
+
+@contextmanager
 def free(path: Path) -> Iterator[None]:
     """A file that is to be replaced, while nobody draws from it; refused if somebody does."""
     if not path.is_file():
@@ -88,11 +107,11 @@ def read(path: Path) -> Saved:
     except ValidationError as error:
         where = ".".join(str(part) for part in error.errors()[0]["loc"]) or "document"
         raise BadInput(f"The file {str(path)!r} is damaged: {where} is not as it should be.") from None
-    rows = sum(map(len, document.bags)) if isinstance(document, PerInstanceDocument) else 0
-    bins = sum(axis.bins for axis in document.axes)
+    rows, bins = document.weight_shape
     if len(blob) != 8 * rows * bins:
         raise BadInput(f"The file {str(path)!r} is damaged: its weights are not as they should be.")
-    if sum(release.draws for release in ledger.parse(rest, f"{digest} {identity}")) > document.draws:
+    spent = sum(release.draws for release in ledger.parse(rest, f"{digest} {identity}"))
+    if document.draws is not None and spent > document.draws:
         raise BadInput(f"The file {str(path)!r} has been changed: more was released than it allows.")
     start = sum(len(line.encode()) + 1 for line in lines[:3])
     place = ledger.Place(path.absolute(), identity, start)
@@ -125,6 +144,11 @@ def _check_format(path: Path, heading: bytes) -> None:
         raise BadInput(
             f"The file {str(path)!r} has format 1, or is a database; this version of Equinoise reads format {FORMAT}. "
             "Make the mechanism again."
+        )
+    if re.match(rb"equinoise \d{1,9} charged\n", heading):
+        raise BadInput(
+            f"The file {str(path)!r} says that a mechanism was paid for which is not there: it is being made, or the "
+            "process that made it was stopped. Nothing can be released from it; make it again with --force."
         )
     known = re.match(rb"equinoise (\d{1,9}) ", heading)
     if known is None:

@@ -26,7 +26,7 @@ def command_line(verb: str, source: str, schema: Schema, values: Mapping[str, An
 
 def _schema_words(schema: Schema) -> list[str]:
     """The options of columns, or a file, if their rules or bins differ or a name has a comma."""
-    shared = {(column.missing, column.outside.replace("drop", "clip")) for column in schema.columns}
+    shared = {(column.missing, column.outside and column.outside.replace("drop", "clip")) for column in schema.columns}
     bins = {column.bins for column in schema.columns if column.categories is None}
     odd = any("," in str(name) or str(name) != str(name).strip() for c in schema.columns for name in c.categories or ())
     codes = any(not isinstance(name, str) for column in schema.columns for name in column.categories or ())
@@ -42,7 +42,7 @@ def _schema_words(schema: Schema) -> list[str]:
             words += ["--categories", column.name, ",".join(map(str, column.categories))]
     (rules,) = shared
     told = [("--missing", rules[0]), ("--outside", rules[1]), *(("--bins", str(number)) for number in bins if number)]
-    return [*words, *(word for pair in told if pair[1] != "refuse" for word in pair)]
+    return [*words, *(word for option, rule in told if rule is not None for word in (option, rule))]
 
 
 def _as_word(value: Any) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.wording import draws_in_words
 
 
 def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
@@ -22,8 +23,8 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         rows.append(_beside_laplace("largest change of a correlation", *correlations))
     for name, own in ours.get("columns", {}).items():
         rows.append(_beside_laplace(f"KL of {printable(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
-    draws = f"{mechanism.draws:,} {'draw' if mechanism.draws == 1 else 'draws'}"
-    rows.append((f"cost of {draws}", at_most(mechanism.cost(mechanism.draws)), mechanism.promise.qualifier))
+    cost = mechanism.cost(mechanism.draws or 1)
+    rows.append((f"cost of {draws_in_words(mechanism.draws)}", at_most(cost), mechanism.promise.qualifier))
     return rows
 
 

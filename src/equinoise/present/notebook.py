@@ -10,6 +10,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.compare import Comparison
 from equinoise.display import VIEWS
@@ -17,9 +19,13 @@ from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
+from equinoise.mechanisms.release import Release
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.solvers.solution import Solution
+
+MOST_ROWS = 10
+"""Of a release, as a notebook shows it."""
 
 VIEW_IS_SECRET = "Everything here is worked out from the raw data and is as secret as the data."
 
@@ -48,6 +54,18 @@ def line_of(view: Mechanism | Solution) -> str:
         return f"{view.kind} mechanism for {view.grid.name} at epsilon {at_most(view.epsilon)}"
     grid, epsilon = view.game.players.grid, view.game.epsilon
     return f"{view.name} solution of a game for {grid.name} at epsilon {at_most(epsilon)}"
+
+
+def html_of_release(release: Release) -> str:
+    """The first rows as a table, and what is promised of all of them: nothing here is secret."""
+    rows = pl.DataFrame(release.rows)
+    head = "".join(f"<th>{escape(str(name))}</th>" for name in rows.columns)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows.head(MOST_ROWS).rows()
+    )
+    shown = f"{rows.height:,} rows" if rows.height <= MOST_ROWS else f"The first {MOST_ROWS} of {rows.height:,} rows"
+    promise = escape(release.promise.public().in_one_line)
+    return f"<div><p>{shown}. {promise}</p><table><tr>{head}</tr>{body}</table></div>"
 
 
 def mechanism_of(view: Mechanism | Solution) -> Mechanism:
@@ -110,6 +128,7 @@ VIEWS.update(
         "audit": plot_audit,
         "html": html_of,
         "line": line_of,
+        "release": html_of_release,
         "plot": plot,
         "report": report,
     }

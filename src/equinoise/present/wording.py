@@ -5,6 +5,7 @@ from __future__ import annotations
 from equinoise.formatting import at_most
 from equinoise.game.utility import label
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.private_table import PrivateTable
 
 SECRET = "All of this but drawn rows is worked out from the raw data and is as secret as the data."
 
@@ -29,10 +30,24 @@ METRIC_NAMES = {
 }
 
 
+METHOD_SENTENCES = {
+    "envelope": "envelope: a public rule of epsilon, the grid and draws; no game.",
+    "pay-once": "pay-once: noisy counts of every cell, and an estimate made of them by a public rule; no game.",
+}
+"""How a mechanism of differential privacy was made, by its method."""
+
+
+def draws_in_words(draws: int | None) -> str:
+    """How many draws may be released."""
+    return "any number of draws" if draws is None else f"{draws:,} draw{'' if draws == 1 else 's'}"
+
+
 def certificate_sentence(mechanism: Mechanism) -> str:
     """What was certified, in a sentence."""
     certificate = mechanism.certificate()
-    if mechanism.differentially_private:
+    if isinstance(mechanism, PrivateTable):
+        if mechanism.losses_by_theorem:
+            return f"Certified in whole numbers for every dataset within the bounds: {mechanism.certified}."
         return (
             "Certified in whole numbers for every dataset within the bounds, and that the weights are those of this "
             f"one; here the worst loss is {at_most(mechanism.worst_loss)}, and half of the people are within "
@@ -49,8 +64,8 @@ def certificate_sentence(mechanism: Mechanism) -> str:
 def solver_sentence(mechanism: Mechanism) -> str:
     """How the mechanism was found, in a sentence."""
     solver = mechanism.solver
-    if solver["name"] == "envelope":
-        return "envelope: a public rule of epsilon, the grid and draws; no game."
+    if solver["name"] in METHOD_SENTENCES:
+        return METHOD_SENTENCES[solver["name"]]
     end = "a checked equilibrium" if solver["equilibrium"] else "no equilibrium"
     if solver["name"] == "optimal" and not solver.get("proven", True):
         why = "stopped" if solver.get("stopped") else "out of time"

@@ -49,9 +49,11 @@ class Promise:
 
     ``epsilon`` (with ``delta``, or as the Renyi divergence of an ``order``) is what was asked for: of one draw, or
     where draws are ``composed`` (by the way it names) of all ``draws`` together; ``epsilon_per_draw`` is then what one
-    of them may cost. ``draws`` of None are any number. ``people`` and ``total_rows`` say for whom; they are secret, and
-    None where that is not to be told. ``unit`` names the column that tells whose a row is, if one does, and
-    ``unit_rows`` which of a person's rows count.
+    of them may cost. With differential privacy ``epsilon`` and ``delta`` are of everything that comes out together.
+    ``draws`` of None are any number. ``proof`` says whose proof it is, where it is not ours, and ``refuses`` that some
+    values are refused, which one person's value decides. ``people`` and ``total_rows`` say for whom; they are secret,
+    and None where that is not to be told. ``unit`` names the column that tells whose a row is, if one does, and
+    ``most_rows`` how many of a person's rows count (None is all).
     """
 
     neighbours: Neighbours
@@ -64,16 +66,19 @@ class Promise:
     people: int | None = None
     total_rows: int | None = None
     unit: str | None = None
-    unit_rows: str = "all"
+    most_rows: int | None = None
     public_bounds: bool = True
     own_base: bool = False
+    proof: str = ""
+    refuses: bool = False
 
     def __post_init__(self) -> None:
         check(isinstance(self.neighbours, Neighbours), "neighbours", "one of Neighbours", self.neighbours)
         check(is_number(self.epsilon) and 0 <= self.epsilon < math.inf, "epsilon", "a number from 0 on", self.epsilon)
         check(is_number(self.delta) and 0 <= self.delta < 1, "delta", "a number from 0 to below 1", self.delta)
         check(self.draws is None or is_whole(self.draws, 1, sys.maxsize), "draws", "a whole number or None", self.draws)
-        check(self.unit_rows in {"all", "one"}, "unit_rows", "'all' or 'one'", self.unit_rows)
+        most = self.most_rows is None or is_whole(self.most_rows, 1, sys.maxsize)
+        check(most, "most_rows", "a whole number or None", self.most_rows)
         if self.order is not None:
             game = self.kind == PER_INSTANCE and self.delta == 0
             check(game and self.order > 1, "order", "above 1, for a per-instance promise without delta", self.order)
@@ -111,13 +116,32 @@ class Promise:
         """The kind of promise in a few words."""
         return "Per-instance, not differential privacy." if self.kind == PER_INSTANCE else "Differential privacy."
 
+    @property
+    def in_one_line(self) -> str:
+        """What was asked for and is promised, in one sentence."""
+        delta = f" and delta {at_most(self.delta)}" if self.delta > 0 else ""
+        if self.kind == DIFFERENTIAL_PRIVACY:
+            rows = "" if self.unit is None else f" (with all rows of the same {self.unit!r})"
+            whose = f"; the proof is that of {self.proof}" if self.proof else ""
+            return (
+                f"Differential privacy with epsilon {at_most(self.epsilon)}{delta} for everything in this release, one "
+                f"person{rows} added or removed{whose}."
+            )
+        many = "one draw" if self.composed is None else f"all {self.draws:,} draws together"
+        loss = f"a loss of at most {at_most(self.epsilon)}" if self.order is None else (
+            f"a Renyi divergence of order {self.order:g} of at most {at_most(self.epsilon)}"
+        )  # fmt: skip
+        return (
+            f"Each person in this dataset has {loss}{delta} in {many}, everyone else's noise held fixed; this is not "
+            "differential privacy."
+        )
+
     def __str__(self) -> str:
         """What is promised of one draw and of all, what that is not, and which bounds it rests on."""
-        once = f" Of rows with the same {self.unit!r}, which are one person's, only the middle one is used."
+        allowed = f" {self.draws:,} draws are allowed and {self._all_draws()}." if self.draws not in {1, None} else ""
         parts = [
-            self._for_this_dataset() if self.kind == PER_INSTANCE else self._for_every_dataset(),
-            once if self.unit is not None and self.unit_rows == "one" else "",
-            "" if self.draws in {1, None} else f" {self.draws:,} draws are allowed and {self._all_draws()}.",
+            self._for_this_dataset() + allowed if self.kind == PER_INSTANCE else self._for_every_dataset(),
+            self._rows_that_count(),
             f" {self._caveat()}",
             "" if self.public_bounds else f" {BOUNDS_NOT_PUBLIC}",
         ]
@@ -125,13 +149,16 @@ class Promise:
 
     def cost(self, draws: int, epsilon: float) -> str:
         """That so many draws cost ``epsilon`` together, in words."""
+        if self.draws is None:
+            return f"cost nothing beyond the {within(epsilon, self.delta)} that was paid once"
         if self.composed is not None:
             return f"cost {within(epsilon, self.delta)} together ({self.composed})"
         if self.delta > 0:
             return f"cost {within(epsilon, self.delta)}"
-        says = "declared to cost" if self.kind == PER_INSTANCE else "cost at most"
+        if self.kind == DIFFERENTIAL_PRIVACY:
+            return f"cost at most {at_most(epsilon)} together (basic composition)"
         how = "basic composition" if self.order is None else f"Renyi divergences of order {self.order:g} add up"
-        return f"{says} {draws:,} x {at_most(self.epsilon)} = {at_most(epsilon)} together ({how})"
+        return f"declared to cost {draws:,} x {at_most(self.epsilon)} = {at_most(epsilon)} together ({how})"
 
     def in_short(self) -> str:
         """What is promised of a release, in half a sentence."""
@@ -158,13 +185,27 @@ class Promise:
         assert self.draws is not None
         return self.cost(self.draws, self.epsilon * (1 if self.composed is not None else self.draws))
 
+    def _rows_that_count(self) -> str:
+        """Which of a person's rows count, if not all."""
+        if self.unit is None or self.most_rows is None:
+            return ""
+        which = "only the middle one is" if self.most_rows == 1 else f"at most {self.most_rows:,}, evenly spread, are"
+        return f" Of rows with the same {self.unit!r}, which are one person's, {which} used."
+
     def _for_every_dataset(self) -> str:
-        """The standard sentence of differential privacy: neighbours, one draw, delta."""
-        loss = (self.epsilon, self.delta) if self.epsilon_per_draw is None else (self.epsilon_per_draw, 0)
+        """The standard sentence of differential privacy: of what, delta, neighbours."""
+        if self.draws is None:
+            what = "of the noisy counts, and so of any number of rows made of them,"
+        else:
+            what = "of the one row" if self.draws == 1 else f"of all {self.draws:,} rows together"
+        each = ""
+        if self.epsilon_per_draw is not None:
+            how = "basic composition" if self.composed is None else self.composed
+            each = f" One row costs at most {at_most(self.epsilon_per_draw)} ({how})."
         return (
-            "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss of one "
-            f"draw is {within(*loss)}, between the data with a person and with that one person removed, or added "
-            f"({SECRET_SIZE})."
+            "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss "
+            f"{what} is {within(self.epsilon, self.delta)}, between the data with a person and with that one person "
+            f"removed, or added ({SECRET_SIZE}).{each}"
         )
 
     def _for_this_dataset(self) -> str:
@@ -175,7 +216,7 @@ class Promise:
             loss = f"the privacy loss of one draw is {within(self.epsilon, self.delta)}"
         else:
             loss = f"the privacy loss of one draw is {within(self.epsilon_per_draw, 0)}"
-        unit = self.unit if self.unit_rows != "one" else None
+        unit = self.unit if self.most_rows is None else None
         in_all = "" if self.total_rows is None else f", {self.total_rows:,} rows in all"
         rows = "" if unit is None else f" (rows with the same {unit!r} are one person's{in_all})"
         removed = "that one person removed" if unit is None else "all rows of that one person removed"
@@ -188,8 +229,14 @@ class Promise:
     def _caveat(self) -> str:
         if self.kind == PER_INSTANCE:
             return NOT_DIFFERENTIAL_PRIVACY
-        base = ", provided that the base distribution was not taken from the data" if self.own_base else ""
-        return f"The weights are worked out again without that person{base}."
+        said = []
+        if self.own_base:
+            said.append("That holds provided that the base distribution was not taken from the data.")
+        if self.proof:
+            said.append(f"The proof is that of {self.proof}; no certificate of ours checks it.")
+        if self.refuses:
+            said.append("That a value outside the schema or a missing one is refused is outside the promise.")
+        return " ".join([*said, "Whatever is made of what was released costs nothing more."])
 
 
 def within(epsilon: float, delta: float) -> str:

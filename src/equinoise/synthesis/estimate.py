@@ -44,6 +44,12 @@ LARGEST = 1 << 60
 
 def estimate(z: Ints, axes: Sequence[AnyAxis], noise_scale: float) -> Floats:
     """The probability of every cell (flat, all above 0, summing to 1), from noisy counts of discrete Laplace noise."""
+    people = estimated_people(z, axes, noise_scale)
+    return np.asarray(people / people.sum())
+
+
+def estimated_people(z: Ints, axes: Sequence[AnyAxis], noise_scale: float) -> Floats:
+    """People in every cell (flat, all above 0), as estimated from noisy counts of discrete Laplace noise."""
     counts = np.asarray(z)
     bins = tuple(axis.bins for axis in axes)
     check(is_number(noise_scale) and 0 < noise_scale < 1e12, "noise_scale", "a number above 0", noise_scale)
@@ -53,8 +59,7 @@ def estimate(z: Ints, axes: Sequence[AnyAxis], noise_scale: float) -> Floats:
     cells = NoisyCells(np.clip(counts, -LARGEST, LARGEST).astype(np.float64), max(float(noise_scale), 1e-2))
     u0 = math.log(max(float(cells.z.mean()), 0.1))
     law, u = _smooth(cells, shape, u0) if shape.smooth_axes else _even(cells, u0)
-    people = law.mean_people(u)
-    return np.asarray(people / people.sum())
+    return np.asarray(law.mean_people(u))
 
 
 def _even(cells: NoisyCells, u0: float) -> tuple[CountLaw, Floats]:

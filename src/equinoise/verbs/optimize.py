@@ -12,6 +12,7 @@ from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, re
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.row_format import RowFormat
+from equinoise.settings import check_settings
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
@@ -66,13 +67,15 @@ def optimize(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, order=order, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
+    check_settings({"unit_rows": unit_rows})
     procedure.check_request(procedure.request(own_start=start is not None))
     players, counting = read_players(
         data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
         bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
-        unit_rows=unit_rows, engine=engine, engine_address=engine_address, separator=separator, decimal=decimal,
-        check_grid=procedure.check_grid,
+        most_rows=1 if unit_rows == "one" else None, engine=engine, engine_address=engine_address, separator=separator,
+        decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip
+    counting["unit_rows"] = unit_rows
     warn_of_delta(delta, players.total_people)
     made = play(players, procedure, counting, start=start, progress=progress)
     return made.releasing(RowFormat.of(data))

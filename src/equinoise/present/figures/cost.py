@@ -40,7 +40,7 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
         f"{at_most(row['worst'])} and the median person {at_most(row['median'])}."
         for row in (costs[0], costs[-1])
     )
-    caption = f"{_whose(mechanism, costs[0]['delta'])} {composition_sentence(mechanism)} {_allowed(mechanism)}"
+    caption = f"{_whose(mechanism, costs[0]['delta'])} {composition_sentence(mechanism)} {allowed_sentence(mechanism)}"
     header = ("draws", *(SERIES[key] for key in ("worst", "median", "added_up")))
     rows = [(row["draws"], *(at_most(row[key]) for key in ("worst", "median", "added_up"))) for row in costs]
     title = f"What draws of {mechanism.grid.name} cost together"
@@ -50,11 +50,15 @@ def cost(mechanism: Mechanism, costs: Sequence[dict[str, float]] = ()) -> Figure
 
 def promised_cost(mechanism: Mechanism) -> Figure:
     """Epsilon of several draws together as promised, with nothing in it that was worked out from the data."""
-    rows = [(many, mechanism.promised_cost(many)) for many in default_draws(mechanism) if many <= mechanism.draws]
+    rows = [
+        (many, mechanism.promised_cost(many))
+        for many in default_draws(mechanism)
+        if mechanism.draws is None or many <= mechanism.draws
+    ]
     points = [{"draws": many, "who": "promised", "epsilon": value} for many, value in rows]
     words = "; ".join(f"{_draws(many)}: {at_most(value)}" for many, value in rows)
     beside = f" ({mechanism.promise.qualifier})" if mechanism.promise.qualifier else ""
-    caption = f"What is promised of so many draws{beside}, whoever is in the data. {_allowed(mechanism)}"
+    caption = f"What is promised of so many draws{beside}, whoever is in the data. {allowed_sentence(mechanism)}"
     chart = _chart(points, f"promised{beside}")
     return Figure(
         "cost", "What is promised of several draws", caption, f"{words}{beside}.", (chart,),
@@ -81,15 +85,20 @@ def _draws(many: int) -> str:
 
 def default_draws(mechanism: Mechanism) -> list[int]:
     """Numbers of draws that are shown where nobody names others."""
-    return sorted({*DRAWS, mechanism.draws})
+    return sorted({*DRAWS, mechanism.draws or DRAWS[0]})
 
 
-def _allowed(mechanism: Mechanism) -> str:
+def allowed_sentence(mechanism: Mechanism) -> str:
+    """How many draws may be released."""
+    if mechanism.draws is None:
+        return "Any number of draws is allowed: the noisy counts are paid for once."
     return f"{_draws(mechanism.draws)} {'is' if mechanism.draws == 1 else 'are'} allowed, and no more can be released."
 
 
 def composition_sentence(mechanism: Mechanism) -> str:
     """How what draws cost together was worked out."""
+    if mechanism.draws is None:
+        return "A theorem, the same for everyone and every dataset: what is made of noisy counts costs nothing more."
     if mechanism.differentially_private:
         return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
     return (

@@ -48,7 +48,7 @@ def public_page(mechanism: Mechanism, now: datetime) -> Page:
         Section("promise", "What is promised", promise, "promise"),
         Section("left-out", "What was left out", [Paragraph(WHY), Bullets(omissions(mechanism))], "left out"),
     ]
-    if mechanism.draws > 1:
+    if mechanism.draws != 1:
         figure = promised_cost(mechanism)
         sections.append(Section("cost", figure.title, [Paragraph(figure.caption), figure], SHORT["cost"]))
     sections.append(_settings(mechanism, public=True))

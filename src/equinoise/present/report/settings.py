@@ -17,7 +17,8 @@ def settings_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]
     found = [
         (setting.words, _as_text(values[name]))
         for name, setting in SETTINGS.items()
-        if values.get(name) is not None and (name != "unit_rows" or values.get("unit") is not None)
+        if values.get(name) is not None
+        and (name not in {"unit_rows", "rows_per_person"} or values.get("unit") is not None)
     ]
     return [*found, *grid_rows(mechanism, public=public)]
 

@@ -9,6 +9,7 @@ from equinoise.present.terminal.mechanism_output import (
     show_mechanism,
     show_optimized,
     show_released,
+    show_synthesized,
 )
 from equinoise.present.terminal.progress_line import (
     TimeLeft,
@@ -23,5 +24,6 @@ from equinoise.present.wording import RELEASED, SECRET_ROWS
 __all__ = [
     "RELEASED", "SECRET_ROWS", "TimeLeft", "comparison_progress", "csv_rows", "draw_progress", "finite", "json_rows",
     "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
-    "show_losses", "show_mechanism", "show_optimized", "show_released", "task_progress",
+    "show_losses", "show_mechanism", "show_optimized", "show_released", "show_synthesized",
+    "task_progress",
 ]  # fmt: skip

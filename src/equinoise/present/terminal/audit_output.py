@@ -14,7 +14,7 @@ from equinoise.analysis.row_losses import RowLosses
 from equinoise.formatting import at_most, join_and, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.terminal.consoles import number_table, stdout_console
-from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence
+from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence, draws_in_words
 
 NOT_CHECKED = {
     "data": "whether these are the people of any data (--data)",
@@ -77,11 +77,11 @@ def _show_costs(console: Console, audit: Audit) -> None:
     m = audit.mechanism
     console.print(f"Losses of one draw ({m.loss_basis}): {_quantiles(m.loss_quantiles())} ({_limit(m)}).")
     console.print(
-        f"Ledger: {audit.spent:,} of {m.draws:,} draws released"
+        f"Ledger: {audit.spent:,} of {draws_in_words(m.draws)} released"
         + (f" and {m.cost_sentence(audit.spent)}." if audit.spent else ".")
     )
     totals = audit.totals
-    if m.draws > 1 and totals:
+    if m.draws not in {1, None} and totals:
         worst = max(totals, key=lambda group: group["allowed"])
         who = f"the worst-placed people (cell {worst['cell']})" if m.costs_differ else "anyone"
         beside = f" ({m.promise.qualifier})" if m.promise.qualifier else ""

@@ -12,11 +12,19 @@ from equinoise.data.grid import AnyAxis, Axis
 from equinoise.data.make_grid import describe_bins
 from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.cost import composition_sentence
+from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.present.figures.cost import allowed_sentence, composition_sentence
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
-from equinoise.present.wording import METRIC_NAMES, RELEASED, SECRET, certificate_sentence, solver_sentence
+from equinoise.present.wording import (
+    METRIC_NAMES,
+    RELEASED,
+    SECRET,
+    certificate_sentence,
+    draws_in_words,
+    solver_sentence,
+)
 
 MOST_WEIGHT_ROWS = 256
 """Of the table of cells."""
@@ -30,6 +38,25 @@ def show_optimized(mechanism: Mechanism, out: Path) -> None:
     console.print(str(mechanism.promise))
     console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
     console.print(SECRET, style="dim")
+
+
+def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, counts: Path | None) -> None:
+    """What ``synthesize`` released and promised, and for the custodian's eyes how close it is."""
+    console = stdout_console()
+    console.print(mechanism.promise.in_one_line, style="green")
+    console.print(f"{describe_bins(mechanism.grid)} Method: {mechanism.method}.")
+    show_bars(console, mechanism)
+    console.print(_statistics_table(mechanism))
+    distances = mechanism.metrics()
+    console.print(
+        f"Distance of a row from the data: total variation {three_digits(distances['tv'])}, KL "
+        f"{three_digits(distances['kl'])} nats. {SECRET}", style="dim",
+    )  # fmt: skip
+    console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
+    if counts is not None:
+        console.print(f"Wrote the noisy counts to {counts}, which may be published.")
+    more = "more rows cost nothing" if mechanism.draws is None else f"{mechanism.draws:,} rows are allowed in all"
+    console.print(f"Saved the mechanism as {save} (only you can read it); {more}: equinoise sample {save}")
 
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
@@ -56,7 +83,7 @@ def _show_quality(console: Console, mechanism: Mechanism) -> None:
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
     of_all = "" if mechanism.budget is None else (
-        f" a draw ({at_most(mechanism.budget.epsilon)} for all {mechanism.draws:,} draws, "
+        f" a draw ({at_most(mechanism.budget.epsilon)} for all {draws_in_words(mechanism.draws)}, "
         f"{mechanism.promise.qualifier})"
     )  # fmt: skip
     table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
@@ -94,8 +121,8 @@ def show_released(mechanism: Mechanism, draws: int, spent: int, out: Path | None
     console = stderr_console()
     where = f" to {out}" if out is not None else ""
     console.print(
-        f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {mechanism.draws:,} allowed "
-        f"{'is' if spent == 1 else 'are'} spent and {mechanism.cost_sentence(spent, public=True)}."
+        f"Released {draws:,} draw{'' if draws == 1 else 's'}{where}; {spent:,} of {draws_in_words(mechanism.draws)} "
+        f"allowed {'is' if spent == 1 else 'are'} spent and {mechanism.cost_sentence(spent, public=True)}."
     )
     console.print(f"{mechanism.promise.public()} {RELEASED}", style="dim")
 
@@ -109,8 +136,7 @@ def show_costs(mechanism: Mechanism, costs: list[dict[str, float]], plot: Path |
         table.add_row(f"{row['draws']:,}", *(at_most(row[name]) for name in ("worst", "median", "added_up")))
     console.print(table)
     console.print(
-        f"{mechanism.draws:,} draws are allowed, and no more can be released; {mechanism.ledger.spent:,} are. "
-        f"{composition_sentence(mechanism)}"
+        f"{allowed_sentence(mechanism)} {mechanism.ledger.spent:,} are released. {composition_sentence(mechanism)}"
     )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
@@ -144,7 +170,7 @@ def show_mechanism(mechanism: Mechanism) -> None:
     else:
         console.print(_scales_table(mechanism))
     console.print(solver_sentence(mechanism))
-    console.print(f"{mechanism.ledger.spent:,} of {mechanism.draws:,} draws released.")
+    console.print(f"{mechanism.ledger.spent:,} of {draws_in_words(mechanism.draws)} released.")
     console.print(str(mechanism.promise))
     console.print(SECRET, style="dim")
 
