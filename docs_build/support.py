@@ -37,8 +37,7 @@ ASKED = {
 }
 
 TAIL = """
-`synthesize` has no game: it takes one column or several, but not the paper's grid, and of several rows of a person one
-(`--unit-rows one`). `compare`
+`synthesize` has no game: it takes any schema, and of several rows of a person at most `--rows-per-person`. `compare`
 and `explore` take one column or several, and one row a person: `compare` also `--unit-rows one`, as what the game is
 compared with is for one row a person. The page of `explore` takes at most 32,768 cells of several columns. Two more
 refusals are for size: the genetic solver keeps a gene for each person and takes at most 100,000, and the optimal solver

@@ -1,23 +1,19 @@
 """Makes mechanisms of differential privacy from which nothing was drawn yet."""
 
 from equinoise.data.read_players import columns_asked_for, read_players
-from equinoise.data.schema import Schema
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.mechanisms.row_format import RowFormat
-from equinoise.verbs.synthesize import _without_refusals
+from equinoise.verbs.table_request import public_columns
 
 
 def counted(data, schema=None, *, column=None, bins=None, rows_per_person=1, unit=None, **public):
     """The players of some data as ``synthesize`` counts them, and the settings that tell it."""
-    asked = columns_asked_for(schema, column, public.pop("bounds", None), unit=unit, **public)
-    asked = Schema(tuple(map(_without_refusals, asked.columns)), asked.unit)
+    asked = public_columns(columns_asked_for(schema, column, public.pop("bounds", None), unit=unit, **public))
     players, settings = read_players(
-        data, asked, column=None, bounds=None, step=None, categories=None, grid="schema", bins=bins, missing=None,
-        outside=None, padding_epsilon=1.0, percentile=0.9, unit=None, most_rows=rows_per_person, engine="polars",
-        engine_address=None, separator=None, decimal=None, check_grid=check_private_grid, least=1,
-    )  # fmt: skip
+        data, asked, bins=bins, most_rows=rows_per_person, check_grid=check_private_grid, least=1
+    )
     return players, {**settings, "rows_per_person": rows_per_person}
 
 

@@ -46,7 +46,7 @@ def test_five_hundred_draws_of_the_heights_within_a_budget(heights):
     assert made.cost(500) == pytest.approx(1, rel=1e-6)
     assert made.cost(2) == 2 * made.epsilon  # few draws: adding up is better
     assert made.cost(5) < 5 * made.epsilon
-    assert "500 draws are allowed and cost at most 1 with delta = 1e-06 together" in str(made.promise)
+    assert "of all 500 rows together is at most 1 with delta = 1e-06" in str(made.promise)
 
 
 def test_losses_are_those_of_making_it_again_without_a_person(heights):
@@ -66,7 +66,7 @@ def test_losses_are_those_of_making_it_again_without_a_person(heights):
 
 
 def test_saved_drawn_from_charged_and_audited_like_any_other(heights, tmp_path):
-    made = tier(heights, draws=10)
+    made = tier(heights, 10, draws=10)
     made.save(tmp_path / "w.eq")
     opened = Mechanism.open(tmp_path / "w.eq")
     assert opened.to_json() == made.to_json()
@@ -102,12 +102,12 @@ def test_draws_follow_the_weights_however_large_they_are():
         lambda m: {"epsilon": m.epsilon * 0.99},
         lambda m: {"weights": [m.weights.weights[0] + 1, *m.weights.weights[1:]]},
         lambda m: {"weights": list(m.weights.weights[1:]), "weight_cells": m.weights.cells.tolist()[1:]},
-        lambda m: {"people": [m.people.tolist()[0] + 1, *m.people.tolist()[1:]]},
+        lambda m: {"people": [m.counted.people.tolist()[0] + 1, *m.counted.people.tolist()[1:]]},
         lambda m: {"base": [0.0] * m.grid.cells},
         lambda m: {"rule": {**m.rule.to_json(), "factor": m.rule.factor * 2}},
         lambda m: {"rule": {**m.rule.to_json(), "near": [[2**16]]}},
         lambda m: {"budget": {"epsilon": 0.5, "delta": 1e-6}, "settings": {"epsilon": 0.5}},
-        lambda m: {"draws": 501, "settings": {"draws": 501}},
+        lambda m: {"draws": 501, "settings": {"rows": 501}},
     ],
 )
 def test_a_forged_file_is_refused(heights, tmp_path, change):
@@ -125,7 +125,7 @@ def test_a_rule_that_may_be_from_the_data_is_refused_however_safe_it_looks(heigh
     made = tier(heights, 0.01)
     floors = tuple(made.rule.floors[0] + 2**24 * int(n) ** 2 for n in made.histogram)
     rule = dataclasses.replace(made.rule, floors=floors, alone=made.rule.alone + max(floors))
-    found = weights(made.occupied, made.people, rule)
+    found = weights(made.occupied, made.occupied_rows, rule)
     other = dataclasses.replace(made, rule=rule, weights=found, ledger=None)
     assert "not the public one" in other.certificate().failure
     with pytest.raises(PromiseNotMet, match="certificate does not hold"):
@@ -138,16 +138,20 @@ def test_a_rule_that_may_be_from_the_data_is_refused_however_safe_it_looks(heigh
         ({"bounds": None}, "needs --bounds"),
         ({"bounds": {}}, "'bounds' parameter must be"),
         ({"bounds": {"value": None}}, "'bounds' parameter must be"),
-        ({"draws": 0}, "'draws' parameter must be"),
-        ({"delta": 1e-6}, "'delta' parameter must be 0"),
+        ({"rows": 0}, "'rows' parameter must be"),
+        ({"rows": "some"}, "'rows' parameter must be"),
+        ({"rows": "same"}, "can only be told by noisy counts"),
         ({"epsilon": 1e-5}, "at least 0.0001"),
-        ({"grid": "paper"}, "outside the bounds, which nobody can be in"),
+        ({"rows_per_person": 2}, "left out without a unit"),
+        ({"method": "magic"}, "'method' parameter must be"),
         ({"base": [1, 2, 3]}, "3 numbers, but the grid has 25 cells"),
     ],
 )
 def test_what_cannot_be_promised_is_refused(heights, settings, said):
     with pytest.raises(BadInput, match=said):
-        envelope(heights, **{"epsilon": 1, "bounds": BOUNDS, "bins": 25, **settings})
+        equinoise.synthesize(
+            heights, **{"epsilon": 1, "rows": 1, "method": "envelope", "bounds": BOUNDS, "bins": 25, **settings}
+        )
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +177,7 @@ WARD = {
 
 
 def test_a_table_of_numbers_missing_values_and_categories_from_rows_to_rows(ward, tmp_path):
-    made = envelope(ward, WARD, epsilon=1, draws=300)
+    made = envelope(ward, WARD, epsilon=300, draws=300)
     assert made.certificate().holds
     assert made.grid.shape == (21, 21, 3)
     assert made.protected == made.total_people == 400
@@ -233,7 +237,7 @@ def test_sparse_draws_are_those_of_all_weights():
 def test_more_draws_than_any_epsilon_allows_say_how_many_are_possible(heights):
     with pytest.raises(PromiseNotMet, match="are the most possible") as refused:
         tier(heights, 0.01, delta=1e-6, draws=10**6)
-    most = refused.value.facts["most_draws"]
+    most = refused.value.facts["most_rows"]
     tier(heights, 0.01, delta=1e-6, draws=most)
     with pytest.raises(PromiseNotMet):
         tier(heights, 0.01, delta=1e-6, draws=most + 1)
@@ -243,8 +247,11 @@ def test_what_is_printed_is_never_less_than_what_holds():
     made = tier([190.0, 200.0], delta=1.2345644e-6, draws=20)
     assert "delta = 1.23457e-06" in str(made.promise)
     assert "provided that the base" in str(tier([190.0], base=[1.0] * made.grid.cells).promise)
-    with pytest.warns(equinoise.WeakPromiseWarning):
-        assert tier([190.0, 200.0], 1e300, delta=0.5, draws=2).certificate().holds
+    assert tier([190.0, 200.0], 1e300, delta=0.5, draws=2).certificate().holds
+    with pytest.warns(equinoise.WeakPromiseWarning, match="no less than one divided"):
+        equinoise.synthesize([190.0, 200.0], epsilon=1, delta=0.5, rows=2, bounds=BOUNDS, bins=5)
+    with pytest.warns(equinoise.WeakPromiseWarning, match="promises next to nothing"):
+        equinoise.synthesize([190.0, 200.0], epsilon=11, rows=2, bounds=BOUNDS, bins=5)
 
 
 def test_one_person_and_one_bin_are_enough():
@@ -305,21 +312,26 @@ def test_the_decimal_check_is_the_formula():
 
 
 def test_through_the_command_line(run, folder):
-    made = ("synthesize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100)
-    status, out, err = run(*made, "--epsilon", 1, "--delta", "1e-6", "--draws", 20, "--out", "w.eq", "--json")
+    made = ("synthesize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--method", "envelope")
+    asked = ("--epsilon", 1, "--delta", "1e-6", "--rows", 20)
+    status, out, err = run(*made, *asked, "--save", "w.eq", "--out", "r.csv", "--json")
     assert (status, err) == (0, "")
     found = json.loads(out)
-    assert found["kind"] == "differential-privacy"
+    assert (found["kind"], found["method"], found["rows_drawn"]) == ("differential-privacy", "envelope", 20)
     assert found["certificate"]["holds"]
     assert found["protected"] == found["people"] == 300
-    for command in (("show", "w.eq"), ("cost", "w.eq"), ("audit", "w.eq", "--data", "pay.csv"), ("sample", "w.eq")):
+    for command in (("show", "w.eq"), ("cost", "w.eq"), ("audit", "w.eq", "--data", "pay.csv")):
         for form in ((), ("--json",)):
             status, out, err = run(*command, *form)
             assert status == 0, (command, err)
             assert "Differential privacy: for every dataset" in out + err
+    status, out, err = run("sample", "w.eq")
+    assert (status, out) == (1, "")
+    assert "none of the 20 allowed" in err
     (cells,) = json.loads(run("show", "w.eq", "--json")[1])["rule"]["shape"]
     (folder / "base.csv").write_text("share\n" + "\n".join(["1"] * cells) + "\n")
-    assert run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "b.eq")[0] == 0
+    assert run(*made, "--rows", 1, "--epsilon", 1, "--base", "base.csv", "--out", "b.csv")[0] == 0
+    assert (folder / "b.eq").exists()
     for text, said in (
         ("1\n2\n", "2 numbers"),
         ("", "has no number in it"),
@@ -327,10 +339,11 @@ def test_through_the_command_line(run, folder):
         ("1\nx\n", "has 'x' in it"),
     ):
         (folder / "base.csv").write_text(text)
-        status, out, err = run(*made, "--epsilon", 1, "--base", "base.csv", "--out", "c.eq")
+        status, out, err = run(*made, "--rows", 1, "--epsilon", 1, "--base", "base.csv", "--out", "c.csv")
         assert (status, out) == (2, "")
         assert said in err
         assert not (folder / "c.eq").exists()
+        assert not (folder / "c.csv").exists()
 
 
 @settings(max_examples=60)

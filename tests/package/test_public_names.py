@@ -23,7 +23,7 @@ def test_all_is_the_public_interface():
     assert set(equinoise.__all__) == {
         "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
         "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning",
-        "PerInstance", "PrivateTable", "Promise",
+        "PerInstance", "PrivateTable", "Promise", "Release",
         "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response",
         "certify", "compare", "optimize", "synthesize", "write_losses",
     }  # fmt: skip

@@ -24,7 +24,7 @@ from equinoise.solvers.optimal import TIME_LIMIT
 from equinoise.solvers.procedure import Procedure
 
 VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "compare": compare}
-NO_SETTINGS = {"data", "start", "progress", "genetic"}
+NO_SETTINGS = {"data", "start", "progress", "genetic", "save", "force"}
 OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins")}
 """Settings that a command has otherwise than the table."""
 

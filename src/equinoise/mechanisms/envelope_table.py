@@ -79,7 +79,7 @@ class EnvelopeTable(PrivateTable):
             rule=rule,
             weights=weights(players.occupied, players.counts.astype(np.int64), rule),
             base=None if base is None else tuple(float(part) for part in base),
-            settings={**(settings or {}), "epsilon": float(epsilon), "delta": float(delta)},
+            settings={**(settings or {}), "epsilon": float(epsilon), "delta": budget.delta},
             solver={"name": cls.method},
         )
         made._require_certificate()

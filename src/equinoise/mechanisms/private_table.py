@@ -97,6 +97,11 @@ class PrivateTable(Mechanism):
         return self.total_people if self.certificate().holds else 0
 
     @property
+    def rows_alike(self) -> int:
+        """About as many rows as were counted, by what was released; only noisy counts tell."""
+        raise BadInput("As many rows as there are people can only be told by noisy counts: --method pay-once.")
+
+    @property
     def losses_by_theorem(self) -> bool:
         """Whether nobody's own loss is worked out: then it is epsilon for everyone."""
         return True

@@ -14,16 +14,23 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
-from pydantic import ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from equinoise.atomic_write import write_whole
 from equinoise.data.grid import Ints
 from equinoise.errors import BadInput
 from equinoise.mechanisms import ledger
-from equinoise.mechanisms.document import DOCUMENT, AnyDocument
+from equinoise.mechanisms.game_document import PerInstanceDocument
 from equinoise.mechanisms.ledger import FORMAT
+from equinoise.mechanisms.private_documents import CountsDocument, EnvelopeDocument
+
+AnyDocument = PerInstanceDocument | EnvelopeDocument | CountsDocument
+
+DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(Annotated[AnyDocument, Field(discriminator="method")])
+"""Reads any of them."""
 
 _HEADING = re.compile(rf"equinoise {FORMAT} ([0-9a-f]{{64}}) ([0-9a-f]{{32}})")
 _LONGEST_HEADING = 200

@@ -1,0 +1,114 @@
+"""What is asked for of a table to publish, and the mechanism that is made of it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from equinoise.data.players import Players
+from equinoise.data.read_players import outside_rule
+from equinoise.data.schema import Column, Schema
+from equinoise.errors import BadInput, WeakPromiseWarning
+from equinoise.formatting import at_most, join_and
+from equinoise.mechanisms.counts_table import CountsTable
+from equinoise.mechanisms.envelope_table import EnvelopeTable
+from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.mechanisms.saved_file import charged
+from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
+from equinoise.solvers.procedure import warn_of_delta
+from equinoise.solvers.solution import Round, tell
+
+Progress = Callable[[Round], None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableRequest:
+    """Settings of a table to publish, with what ``synthesize`` takes for each; checked when they are put together."""
+
+    epsilon: float
+    rows: int | str
+    delta: float = 0.0
+    method: str | None = None
+    unit: str | None = None
+    rows_per_person: int = 1
+    base: Sequence[float] | None = None
+
+    def __post_init__(self) -> None:
+        check_settings({key: value for key, value in vars(self).items() if key != "base"})
+        if self.method == EnvelopeTable.method and self.rows == SAME_ROWS:
+            raise BadInput("As many rows as there are people can only be told by noisy counts: --method pay-once.")
+        if self.epsilon > MOST_TOTAL_EPSILON:
+            warnings.warn(
+                f"An epsilon of {at_most(self.epsilon)} promises next to nothing: what is released may be "
+                f"e^{self.epsilon:.3g} times as likely with a person as without. Epsilons of 1 or less are usual for "
+                "data about people.",
+                WeakPromiseWarning,
+                stacklevel=5,
+            )
+
+    @property
+    def chosen(self) -> str:
+        """The method that was asked for, or that is taken by what is public."""
+        few = isinstance(self.rows, int) and self.rows <= 5
+        return self.method or (EnvelopeTable.method if few else CountsTable.method)
+
+    def make(
+        self, players: Players, counting: dict[str, Any], save: str | Path | None, force: bool,
+        progress: Progress | None,
+    ) -> PrivateTable:  # fmt: skip
+        """The mechanism, certified, and saved if there is a file for it."""
+        warn_of_delta(self.delta, players.total_people)
+        asked = {"rows": self.rows, "method": self.method, "delta": float(self.delta)}
+        settings = {**counting, **asked, "epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
+        if self.chosen != EnvelopeTable.method:
+            return self._paid_once(players, settings, save, force, progress)
+        assert isinstance(self.rows, int)
+        tell(progress, "Working out the weights")
+        made = EnvelopeTable.make(
+            players, epsilon=self.epsilon, rows=self.rows, delta=self.delta, base=self.base,
+            rows_per_person=self.rows_per_person, settings=settings,
+        )  # fmt: skip
+        if save is not None:
+            made.save(save, force=force)
+        return made
+
+    def _paid_once(
+        self, players: Players, settings: dict[str, Any], save: str | Path | None, force: bool,
+        progress: Progress | None,
+    ) -> CountsTable:  # fmt: skip
+        """Noisy counts, which the file says are paid for, durably, before the noise is drawn."""
+        price = f"epsilon {at_most(self.epsilon)} for the noisy counts of {players.grid.name}"
+        with nullcontext() if save is None else charged(Path(save), price, force=force):
+            tell(progress, "Drawing noise, and estimating the table from the noisy counts")
+            made = CountsTable.make(
+                players, epsilon=self.epsilon, rows_per_person=self.rows_per_person, settings=settings
+            )
+            if save is not None:
+                made.save(save, force=True)
+        return made
+
+
+def public_columns(schema: Schema) -> Schema:
+    """A schema that is all public, and where nothing was said of values that fit nowhere refuses none, which would
+    tell of one person: those outside are clipped (or dropped, if categories), missing ones dropped."""
+    blank = [column.name for column in schema.columns if not column.is_complete]
+    if blank:
+        raise BadInput(
+            "Differential privacy needs --bounds or --categories (in Python, bounds= or categories=), or a schema: "
+            "bounds read off the data depend on one person."
+        )
+    if schema.peeked:
+        raise BadInput(
+            f"By the schema, {join_and(schema.peeked)} came from the data and so from single people: nothing can be "
+            "promised. Write down what is public instead, and delete 'peeked'."
+        )
+    return replace(schema, columns=tuple(map(_without_refusals, schema.columns)))
+
+
+def _without_refusals(column: Column) -> Column:
+    outside = outside_rule(PRIVATE_RULES["outside"], column.categories is None)
+    return replace(column, missing=column.missing or PRIVATE_RULES["missing"], outside=column.outside or outside)
