@@ -60,7 +60,7 @@ def test_one_person_alone_is_infinite_end_to_end(tmp_path):
 def test_what_is_read_is_never_written_over(run, folder):
     (folder / "base.txt").write_text("1\n" * 25)
     made = ("synthesize", "pay.csv", "--column", "pay", "--bounds", "pay", 0, 100, "--epsilon", 1)
-    status, _, err = run(*made, "--base", "base.txt", "--out", "base.txt", "--force")
+    status, _, err = run(*made, "--rows", 1, "--base", "base.txt", "--out", "r.csv", "--save", "base.txt", "--force")
     assert status == 2
     assert "is the file being read" in err
     assert (folder / "base.txt").read_text().startswith("1\n")

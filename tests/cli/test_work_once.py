@@ -10,16 +10,15 @@ import equinoise
 from equinoise.cli.main import cli
 from equinoise.game import equilibrium
 from equinoise.game.game import Game
-from equinoise.mechanisms import private_table as worst_case
-from equinoise.mechanisms import profile_weights, quantities
+from equinoise.mechanisms import envelope_table, profile_weights, quantities
 from equinoise.solvers import best_response
 from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
 
 PARTS = {
     (profile_weights, "certify"): "certificate",
-    (worst_case, "certify_envelope"): "certificate",
+    (envelope_table, "certify_envelope"): "certificate",
     (profile_weights, "losses"): "losses",
-    (worst_case, "each_without_one"): "losses",
+    (envelope_table, "each_without_one"): "losses",
     (profile_weights.ProfileWeights, "_added_up"): "sums",
     (quantities, "metrics"): "metrics",
     (quantities, "distances"): "metrics",
@@ -55,7 +54,7 @@ COMMANDS = {
 def test_a_saved_mechanism_is_certified_and_added_up_once(tmp_path, monkeypatch, kind, command):
     monkeypatch.chdir(tmp_path)
     replace(mechanism(kind), ledger=None).save(tmp_path / "a.eq")
-    for tier in (equinoise.PerInstance, equinoise.PrivateTable):  # other epsilons are other games
+    for tier in (equinoise.PerInstance, envelope_table.EnvelopeTable):  # other epsilons are other games
         monkeypatch.setattr(tier, "kl_at", lambda *given, **named: None)
     calls = watch(monkeypatch, PARTS)
     name, *options = command.split()

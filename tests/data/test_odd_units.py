@@ -136,7 +136,7 @@ def test_one_person_alone(folder, run):
     for how in ("all", "one"):
         code, _, err = run("optimize", "a.csv", *LINE, "--unit", "who", "--unit-rows", how, "--out", "a.eq")
         assert (code, "has usable values of 1 person, and at least two" in err) == (2, True)
-    asked = ("--unit", "who", "--unit-rows", "one", "--out", "a.eq", "--json")
+    asked = ("--unit", "who", "--rows", 1, "--save", "a.eq", "--out", "r.csv", "--json")
     code, out, _ = run("synthesize", "a.csv", *LINE, *asked)
     assert (code, json.loads(out)["people"]) == (0, 1)  # without a unit, one person is enough here, too
     code, out, _ = run("losses", "a.eq", "a.csv", "--out", "b.csv", "--json")

@@ -23,9 +23,9 @@ def count_units(rows, axes, **rules):
     return count_person_cells(rows, _grid(axes, rules))[1:]
 
 
-def people_by_bag(rows, axes, unit_rows="all", **rules):
+def people_by_bag(rows, axes, most_rows=None, **rules):
     """People by the cells of all of their rows, or of one."""
-    return count_people(rows, _grid(axes, rules), unit_rows)
+    return count_people(rows, _grid(axes, rules), most_rows)
 
 
 def _grid(axes, rules):

@@ -22,7 +22,7 @@ def envelope(data, schema=None, *, epsilon, draws=1, delta=0.0, base=None, rows_
     players, settings = counted(data, schema, rows_per_person=rows_per_person, **counting)
     made = EnvelopeTable.make(
         players, epsilon=epsilon, rows=draws, delta=delta, base=base, rows_per_person=rows_per_person,
-        settings={**settings, "rows": draws},
+        settings={**settings, "rows": draws, "method": "envelope"},
     )  # fmt: skip
     return made.releasing(RowFormat.of(data))
 

@@ -79,7 +79,7 @@ def outcome(verb, frame, settings):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         try:
-            found = verb(frame, epsilon=8.0, bins=13, **settings).kind
+            found = verb(frame, epsilon=8.0, bins=13, **settings).promise.kind
         except equinoise.BadInput as error:
             found = str(error)
     return found, {warning.category for warning in seen}
@@ -92,10 +92,10 @@ def test_the_same_settings_fare_alike_whether_or_not_anybody_has_two_rows(kind, 
     assert outcome(equinoise.optimize, NOBODY, settings) == outcome(equinoise.optimize, SOMEBODY, settings)
 
 
-@pytest.mark.parametrize("unit_rows", ["all", "one"])
+@pytest.mark.parametrize("rows_per_person", [1, 2])
 @pytest.mark.parametrize("kind", ["several rows", "both"])
-def test_differential_privacy_fares_alike_whether_or_not_anybody_has_two_rows(kind, unit_rows):
-    settings = {**KINDS[kind], "unit_rows": unit_rows}
+def test_differential_privacy_fares_alike_whether_or_not_anybody_has_two_rows(kind, rows_per_person):
+    settings = {**KINDS[kind], "rows_per_person": rows_per_person, "rows": 2}
     assert outcome(equinoise.synthesize, NOBODY, settings) == outcome(equinoise.synthesize, SOMEBODY, settings)
 
 

@@ -1,7 +1,9 @@
 """--unit through the library and the command line, on real panel data: 545 men, eight years each."""
 
 import json
+import math
 import warnings
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -13,6 +15,7 @@ from equinoise.data.grid import Axis
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import open_rows
 from tests.helpers.counts import count_units, people_by_bag
+from tests.helpers.private_tables import envelope, paid_once
 
 PANEL = {"column": "lwage", "bounds": (-4, 5), "epsilon": 1}
 
@@ -85,7 +88,7 @@ def test_counting_does_not_depend_on_the_order_of_rows(order):
     cell = axis.cell_of
     expected = {((cell(1), 2), (cell(7), 1)): 1, ((cell(5), 2),): 1, ((cell(9), 1),): 1}
     assert dict(zip(everyone.bags, everyone.people.tolist(), strict=True)) == expected
-    once = people_by_bag(rows, (axis,), "one", missing="refuse", outside="refuse")
+    once = people_by_bag(rows, (axis,), 1, missing="refuse", outside="refuse")
     assert dict(zip(once.cells.tolist(), once.people.tolist(), strict=True)) == {cell(1): 1, cell(5): 1, cell(9): 1}
 
 
@@ -131,11 +134,13 @@ def test_one_row_each_is_the_ordinary_game(panel):
     [
         (equinoise.optimize, {}),
         (equinoise.optimize, {"solver": "genetic", "generations": 2}),
-        (equinoise.synthesize, {}),
+        (envelope, {}),
+        (paid_once, {}),
     ],
 )
 def test_the_middle_row_of_everyone(panel, verb, more):
-    made = verb(panel, unit="nr", unit_rows="one", **PANEL, **more)
+    one = {"unit_rows": "one"} if verb is equinoise.optimize else {"rows_per_person": 1}
+    made = verb(panel, unit="nr", **one, **PANEL, **more)
     middle = [sorted(made.grid.axis.cell_of(v) for v in years["lwage"])[3] for _, years in panel.group_by("nr")]
     assert made.histogram.tolist() == np.bincount(middle, minlength=made.grid.cells).tolist()
     assert "only the middle one is used" in str(made.promise)
@@ -207,9 +212,37 @@ def test_what_people_with_several_rows_cannot_have(panel, settings, said):
         equinoise.optimize(panel, **{**PANEL, "unit": "nr", **settings})
 
 
-def test_with_differential_privacy_one_row_of_a_person_counts(panel):
-    with pytest.raises(equinoise.BadInput, match="'one' with differential privacy"):
-        equinoise.synthesize(panel, unit="nr", **PANEL)
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 8, 12])
+@pytest.mark.parametrize("make", [envelope, paid_once])
+def test_with_differential_privacy_at_most_so_many_rows_of_a_person_count(tmp_path, panel, make, most):
+    ragged = panel.filter(pl.int_range(pl.len()) % 13 != pl.col("nr") % 5)  # people with other numbers of rows, too
+    made = make(ragged, unit="nr", rows_per_person=most, **{**PANEL, "epsilon": 2})
+    expected = []
+    for _, years in ragged.group_by("nr"):
+        cells = sorted(made.grid.axis.cell_of(v) for v in years["lwage"])
+        n = len(cells)
+        places = range(n) if n <= most else [math.ceil((2 * j + 1) * n / (2 * most)) - 1 for j in range(most)]
+        expected += [cells[place] for place in places]
+        assert len(places) == min(n, most)
+    assert made.histogram.tolist() == np.bincount(expected, minlength=made.grid.cells).tolist()
+    assert made.certificate().holds
+    assert made.total_people == 545
+    said = "only the middle one is used" if most == 1 else f"at most {most}, evenly spread, are used"
+    assert said in str(made.promise)
+    made.save(tmp_path / "a.eq")
+    opened = equinoise.Mechanism.open(tmp_path / "a.eq")
+    assert opened.to_json() == made.to_json()
+    assert equinoise.audit(tmp_path / "a.eq", ragged).passed
+    if make is paid_once:
+        assert Fraction(made.law.scale) * 2 >= most
+
+
+def test_nobody_elses_rows_decide_which_rows_of_a_person_count(panel):
+    first = panel.filter(pl.col("nr") == panel["nr"][0])
+    alone = envelope(first, unit="nr", rows_per_person=3, **PANEL)
+    for others in (panel, panel.reverse(), panel.filter(pl.col("nr") != panel["nr"][9])):
+        made = envelope(others, unit="nr", rows_per_person=3, **PANEL)
+        assert set(alone.bags) <= set(made.bags)
 
 
 def test_truth_values_and_dates_are_no_names():

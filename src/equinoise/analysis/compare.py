@@ -14,7 +14,15 @@ import numpy as np
 from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, Categories, SchemaLike, read_players, schema_of
+from equinoise.data.read_players import (
+    Bounds,
+    Categories,
+    SchemaLike,
+    columns_asked_for,
+    read_players,
+    rows_of_a_person,
+    schema_of,
+)
 from equinoise.data.read_players import Step as StepOfColumn
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
@@ -132,11 +140,10 @@ def compare(
     procedures = [
         Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in ordered
     ]  # refused before anything is read
-    _check_one_row(unit, unit_rows)
+    asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
-        data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
-        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile,
-        unit=unit, most_rows=1, engine=engine, engine_address=engine_address, separator=separator,
+        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        most_rows=_one_row(asked.unit, unit_rows), engine=engine, engine_address=engine_address, separator=separator,
         decimal=decimal, check_grid=partial(_check_grid, procedures),
     )  # fmt: skip
     public = bool(counting["public_bounds"])
@@ -150,12 +157,15 @@ def compare(
     return Comparison(players, public, ordered, rows, left_out, settings)
 
 
-def _check_one_row(unit: str | None, unit_rows: str) -> None:
-    if unit is not None and unit_rows == "all":
+def _one_row(unit: str | None, unit_rows: str) -> int | None:
+    """That one row of a person counts; refused otherwise."""
+    most = rows_of_a_person(unit_rows, unit)
+    if unit is not None and most is None:
         raise BadInput(
             "What the game is compared with is for one row a person: keep one of each with --unit-rows one (in Python, "
             "unit_rows='one')."
         )
+    return most
 
 
 def _check_grid(procedures: Sequence[Procedure], grid: Grid) -> None:

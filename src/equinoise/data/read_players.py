@@ -31,20 +31,13 @@ SchemaLike = Schema | Mapping[str, Any] | str | Path | None
 
 def read_players(
     data: Any,
-    schema: SchemaLike,
+    schema: Schema,
     *,
     check_grid: Callable[[Grid], None],
-    column: str | Sequence[str] | None = None,
-    bounds: Bounds = None,
-    step: Step = None,
-    categories: Categories = None,
     bins: int | None = None,
     grid: str = "schema",
-    missing: str | None = None,
-    outside: str | None = None,
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
-    unit: str | None = None,
     most_rows: int | None = None,
     engine: str = "polars",
     engine_address: str | None = None,
@@ -52,24 +45,23 @@ def read_players(
     decimal: str | None = None,
     least: int = 2,
 ) -> tuple[Players, dict[str, Any]]:
-    """The players of some data, at least ``least`` (1 where nothing is ever compared), and how they were counted, as
-    the settings of a saved file tell it. ``check_grid`` may refuse the grid before any row is counted. Of the rows of
-    one unit, at most ``most_rows`` count."""
+    """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (1 where nothing is ever
+    compared), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may refuse the grid
+    before any row is counted. Of the rows of one unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
-    asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     text = TextFormat(separator, decimal)
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
-        rows, known = open_columns(data, asked, engine=reader, text=text)
+        rows, known = open_columns(data, schema, engine=reader, text=text)
         cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None)
         check_grid(cells)
         players = count_players(rows, cells, most_rows)
         check_players(players, least, units=rows.unit is not None)
         if rows.unit is None:
             warn_of_repeats(data, known.names, text)
-    return players, counting_settings(players, public_bounds=not known.peeked, unit=asked.unit, grid=grid, **padding)
+    return players, counting_settings(players, public_bounds=not known.peeked, unit=schema.unit, grid=grid, **padding)
 
 
 def counting_settings(
@@ -236,6 +228,12 @@ def open_axes(
 def count_players(rows: Rows, grid: Grid, most_rows: int | None = None) -> Players:
     """People by the cells of their rows; where rows have a unit, by at most ``most_rows`` of a person's rows."""
     return count_rows(rows, grid) if rows.unit is None else count_people(rows, grid, most_rows)
+
+
+def rows_of_a_person(unit_rows: str, unit: str | None) -> int | None:
+    """How many rows of a person count at most by the setting ``unit_rows``; None if all do."""
+    check_settings({"unit": unit, "unit_rows": unit_rows})
+    return 1 if unit_rows == "one" else None
 
 
 def most_rows_of(settings: Mapping[str, Any]) -> int | None:

@@ -73,6 +73,6 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
     if private:
         return EnvelopeTable.make(
             players, epsilon=request.epsilon, rows=request.draws, delta=request.delta,
-            settings={**counting, "rows": request.draws, "method": EnvelopeTable.method},
+            settings={**counting, "rows": request.draws, "method": EnvelopeTable.method, "rows_per_person": 1},
         )  # fmt: skip
     return play(players, procedure, {**counting, "unit_rows": "all"}, progress=progress)

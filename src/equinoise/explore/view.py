@@ -13,6 +13,7 @@ from equinoise.errors import BadInput
 from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.request import DIFFERENTIAL_PRIVACY, PageRequest
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.present.command_line import command_line
 from equinoise.present.facts import facts
 from equinoise.present.figures import Figure, theme
@@ -75,5 +76,8 @@ def command(counts: ColumnCounts, request: PageRequest) -> str:
     """The command that makes the mechanism of a request."""
     axes = [replace(axis, bins=request.bins) for axis in number_axes(counts.chosen(request.columns))]
     schema = Schema(tuple(column_of(axis, axis.name in counts.public) for axis in axes))
-    verb = "synthesize" if request.promise == DIFFERENTIAL_PRIVACY else "optimize"
-    return command_line(verb, counts.source, schema, {**vars(counts), **vars(request), "bins": None}, "mechanism.eq")
+    asked = {**vars(counts), **vars(request), "bins": None}
+    if request.promise != DIFFERENTIAL_PRIVACY:
+        return command_line("optimize", counts.source, schema, asked, "mechanism.eq")
+    rows = {"rows": request.draws, "method": EnvelopeTable.method}
+    return command_line("synthesize", counts.source, schema, asked | rows, "mechanism.eq")

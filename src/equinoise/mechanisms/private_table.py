@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from equinoise.data.grid import Floats, Grid, Ints
+from equinoise.data.grid import Floats, Grid, Ints, number_axes
 from equinoise.data.players import Players
 from equinoise.data.read_players import most_rows_of
 from equinoise.errors import BadInput
@@ -141,8 +141,13 @@ class PrivateTable(Mechanism):
 
 
 def check_private_grid(grid: Grid) -> None:
-    """Refuse more cells than can be held."""
+    """Refuse the paper's grid, which has cells that nobody can be in, and more cells than can be held."""
     if grid.cells > MOST_CELLS:
         raise BadInput(
             f"The grid has {grid.cells:,} cells; {MOST_CELLS:,} are the most possible. Take fewer columns or --bins."
+        )
+    if any(axis.padding > 0 and axis.step is None for axis in number_axes(grid.axes)):
+        raise BadInput(
+            "The paper's grid has cells outside the bounds, which nobody can be in. Leave out --grid paper (in Python, "
+            "grid='paper') for differential privacy."
         )

@@ -21,7 +21,7 @@ def command_line(verb: str, source: str, schema: Schema, values: Mapping[str, An
         value = values.get(name)
         if name != "column" and verb in setting.commands and not isinstance(value, Mapping):
             words += [] if value is None or value == setting.default else _option_words(name, value)
-    return shell_quote([*words, "--out", out])
+    return shell_quote([*words, *(["--save", out, "--out", "rows.csv"] if verb == "synthesize" else ["--out", out])])
 
 
 def _schema_words(schema: Schema) -> list[str]:

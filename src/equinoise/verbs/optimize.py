@@ -8,11 +8,18 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.players import Players
-from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, read_players
+from equinoise.data.read_players import (
+    Bounds,
+    Categories,
+    SchemaLike,
+    Step,
+    columns_asked_for,
+    read_players,
+    rows_of_a_person,
+)
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.row_format import RowFormat
-from equinoise.settings import check_settings
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
@@ -67,13 +74,12 @@ def optimize(
         epsilon, noise=noise, scales=scales, utility=utility, draws=draws, delta=delta, order=order, solver=solver,
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
-    check_settings({"unit_rows": unit_rows})
     procedure.check_request(procedure.request(own_start=start is not None))
+    asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
-        data, schema, column=column, bounds=bounds, step=step, categories=categories, grid=grid,
-        bins=bins, missing=missing, outside=outside, padding_epsilon=padding_epsilon, percentile=percentile, unit=unit,
-        most_rows=1 if unit_rows == "one" else None, engine=engine, engine_address=engine_address, separator=separator,
-        decimal=decimal, check_grid=procedure.check_grid,
+        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        most_rows=rows_of_a_person(unit_rows, asked.unit), engine=engine, engine_address=engine_address,
+        separator=separator, decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip
     counting["unit_rows"] = unit_rows
     warn_of_delta(delta, players.total_people)

@@ -38,10 +38,10 @@ def synthesize(
     """Rows of a table about people that may be published: differential privacy for everything that comes out.
 
     ``epsilon`` (with ``delta``, which only the envelope uses) is for all ``rows`` together, and for later ones.
-    ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must say what is
-    public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. ``save`` names the
-    file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where to expect people,
-    one number for each cell, the last column's bins running fastest.
+    ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
+    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise.
+    ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
+    to expect people, one number for each cell, the last column's bins running fastest.
 
     >>> import polars as pl
     >>> stays = pl.DataFrame({"days": [1, 2, 2, 3, 3, 3, 4, 9] * 40, "ward": ["a", "b"] * 160})
