@@ -74,7 +74,7 @@ def test_the_three_steps_for_people(run, folder):
     assert lines[0] == "pay"
     assert len(lines) == 3
     assert all(0 <= float(line) <= 100 for line in lines[1:])
-    assert "2 of 3 allowed are spent and declared to cost 2 x 1 = 2" in err
+    assert "2 of 3 draws allowed are spent and declared to cost 2 x 1 = 2" in err
     status, out, _ = run("audit", "pay.eq")
     assert status == 0
     assert "2 of 3 draws released" in out
@@ -402,7 +402,7 @@ def test_bad_saved_files(run, folder, command):
     make(run)
     whole = (folder / "pay.eq").read_bytes()
     (folder / "half.eq").write_bytes(whole[: len(whole) // 2])
-    (folder / "newer.eq").write_bytes(whole.replace(b"equinoise 6", b"equinoise 9", 1))
+    (folder / "newer.eq").write_bytes(whole.replace(b"equinoise 7", b"equinoise 9", 1))
     (folder / "empty.eq").write_bytes(b"")
     with sqlite3.connect("other.eq") as database:
         database.execute("CREATE TABLE t (x)")

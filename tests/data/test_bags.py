@@ -1,5 +1,7 @@
 """Bags, the rows of a person: counted by a second route."""
 
+import math
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
@@ -26,9 +28,19 @@ def test_bags_count_people_and_rows(people):
 @given(people_st)
 def test_the_middle_row_is_the_lower_median(people):
     expected = [sorted(rows)[(len(rows) - 1) // 2] for rows in people]
-    assert lines_of(people).middle_rows().tolist() == expected
+    assert lines_of(people).at_most(1).cells.tolist() == expected
+
+
+@given(people_st, st.integers(1, 5))
+def test_of_a_person_s_rows_at_most_so_many_are_kept_evenly_spread(people, most):
+    kept = lines_of(people).at_most(most)
+    for who, rows in enumerate(people):
+        mine = np.repeat(kept.cells[kept.people == who], kept.times[kept.people == who]).tolist()
+        laid_out, n = sorted(rows), len(rows)
+        places = range(n) if n <= most else [math.ceil((2 * j + 1) * n / (2 * most)) - 1 for j in range(most)]
+        assert mine == [laid_out[place] for place in places]
 
 
 def test_nobody_has_no_bags():
     assert lines_of([]).bags()[0] == ()
-    assert lines_of([]).middle_rows().tolist() == []
+    assert lines_of([]).at_most(1).cells.tolist() == []

@@ -304,10 +304,11 @@ def test_every_verb_and_command_reads_text_as_it_was_said(folder, run):
     (folder / "a.csv").write_text("id;x\n" + "".join(f"{i};{one.replace('.', ',')}\n" for i, one in enumerate(people)))
     options = ["--column", "x", "--bounds", "x", "1000", "1010", "--bins", "31"]
     said = ["--separator", "semicolon", "--decimal", ","]
-    for verb in ("optimize", "synthesize"):
-        assert run(verb, "a.csv", *options, "--epsilon", "4", "--out", f"{verb}.eq")[0] == 2
+    outputs = {"optimize": ["--out", "optimize.eq"], "synthesize": ["--rows", "1", "--out", "synthesize.csv"]}
+    for verb, out in outputs.items():
+        assert run(verb, "a.csv", *options, "--epsilon", "4", *out)[0] == 2
         assert not (folder / f"{verb}.eq").exists()
-        assert run(verb, "a.csv", *options, *said, "--epsilon", "4", "--out", f"{verb}.eq")[0] == 0
+        assert run(verb, "a.csv", *options, *said, "--epsilon", "4", *out)[0] == 0
         assert run("audit", f"{verb}.eq", "--data", "a.csv", *said)[0] == 0
         assert run("audit", f"{verb}.eq", "--data", "plain.csv")[0] == 0
         assert run("audit", f"{verb}.eq", "--data", "a.csv")[0] == 2

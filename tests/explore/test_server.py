@@ -160,7 +160,7 @@ def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
 
 
 def test_a_saved_mechanism_is_optimize_s_and_private(visitor, server_folder):
-    number = visitor.result(epsilon=0.7, draws=5)["number"]
+    number = visitor.result(epsilon=0.7, draws=5, promise="per-instance")["number"]
     kind, found = visitor.save(number, "my pay.eq")
     assert (kind, found) == ("saved", {"name": "my pay.eq"})
     path = server_folder / "my pay.eq"

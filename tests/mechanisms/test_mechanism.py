@@ -236,7 +236,7 @@ def with_weights(text, packed):
         ),
         (lambda text: "\n".join([*text.split("\n")[:2], "?", *text.split("\n")[3:]]), "missing"),
         (lambda text: text[: text.index("\n1 ")], "missing"),
-        (lambda text: text.replace(" 7 ", " 1 "), "ledger of releases has been changed"),
+        (lambda text: text.replace("+00:00 7 ", "+00:00 1 "), "ledger of releases has been changed"),
         (lambda text: text + "\n", "ledger of releases has been changed"),
         (lambda text: text + "2 2026-01-01T00:00:00+00:00 5 " + "0" * 64 + "\n", "ledger of releases has been changed"),
         (lambda text: text.replace("\n1 ", "\n2 "), "ledger of releases has been changed"),

@@ -274,7 +274,7 @@ def test_in_a_notebook(mechanisms):
         assert "The certificate holds." in shown
         assert "<img" not in shown
         assert "as secret as the data" in shown
-        assert repr(m) == f"<{m.kind} mechanism for {m.grid.name} at epsilon {m.epsilon:g}>"
+        assert repr(m) == f"<{m.kind} mechanism for {m.grid.name} at epsilon {m.promise.epsilon:g}>"
         assert repr(m) == str(m)
     for name in ("distribution", "noise", "losses", "cost"):
         assert getattr(mechanisms["per-instance"], f"plot_{name}")().to_dict()["description"]

@@ -45,7 +45,9 @@ def test_draws_that_add_up_say_so():
     assert "3 draws are allowed and declared to cost 3 x 1 = 3 together (basic composition)" in str(
         replace(GAME, draws=3)
     )
-    assert "3 draws are allowed and cost at most 3 x 0.5 = 1.5 together" in str(replace(PRIVATE, draws=3))
+    three = str(replace(PRIVATE, draws=3, epsilon_per_draw=0.25))
+    assert "the privacy loss of all 3 rows together is at most 0.5" in three
+    assert "One row costs at most 0.25 (basic composition)." in three
     assert "3 x 1 = 3 together (Renyi divergences of order 4 add up)" in str(replace(GAME, draws=3, order=4.0))
 
 
@@ -64,7 +66,7 @@ def test_composed_draws_tell_what_all_cost_and_the_public_sentence_hides_what_on
     delta=st.sampled_from([0.0, 1e-9, 0.01]),
     draws=st.integers(1, 50),
     unit=st.sampled_from([None, "who"]),
-    unit_rows=st.sampled_from(["all", "one"]),
+    most_rows=st.sampled_from([None, 1, 3]),
     public_bounds=st.booleans(),
     neighbours=st.sampled_from([Neighbours.PERSON_REMOVED, Neighbours.PERSON_ADDED_OR_REMOVED]),
 )
@@ -74,7 +76,8 @@ def test_a_public_promise_tells_nothing_of_the_data_and_no_epsilon_is_rounded_do
     assert ("4,321" in str(promise)) == (promise.kind == PER_INSTANCE)
     assert float(re.search(r"is at most (\S+) with", str(promise))[1]) >= promise.epsilon
     assert ("read off the data" in str(promise)) != promise.public_bounds
-    assert ("only the middle one" in str(promise)) == (promise.unit is not None and promise.unit_rows == "one")
+    assert ("only the middle one" in str(promise)) == (promise.unit is not None and promise.most_rows == 1)
+    assert ("at most 3, evenly spread, are" in str(promise)) == (promise.unit is not None and promise.most_rows == 3)
     assert promise.public().public() == promise.public()
 
 
@@ -101,7 +104,7 @@ def test_in_short():
         {"epsilon": "a"},
         {"delta": 2.0},
         {"draws": 0},
-        {"unit_rows": "some"},
+        {"most_rows": 0},
         {"order": 4.0, "delta": 0.1},
         {"order": 1.0},
         {"order": 4.0, "neighbours": Neighbours.PERSON_ADDED_OR_REMOVED},

@@ -91,7 +91,7 @@ def test_brute_force_agrees(game):
 )
 def test_games_whose_optimum_was_once_missed(counts, noise, scales, epsilon, utility):
     game = small_game(counts, scales, epsilon, noise=noise, utility=utility)
-    found = optimal(game, time_limit=10)
+    found = optimal(game, time_limit=60)
     assert found.settings["proven"]
     assert found.divergence <= best_by_enumeration(game) + 1e-4
 

@@ -51,7 +51,7 @@ def html_of(view: Mechanism | Solution) -> str:
 def line_of(view: Mechanism | Solution) -> str:
     """One line; the object itself is far too long to read."""
     if isinstance(view, Mechanism):
-        return f"{view.kind} mechanism for {view.grid.name} at epsilon {at_most(view.epsilon)}"
+        return f"{view.kind} mechanism for {view.grid.name} at epsilon {at_most(view.promise.epsilon)}"
     grid, epsilon = view.game.players.grid, view.game.epsilon
     return f"{view.name} solution of a game for {grid.name} at epsilon {at_most(epsilon)}"
 
