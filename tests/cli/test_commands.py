@@ -32,7 +32,7 @@ def test_the_three_steps_as_json(run, folder):
     assert made["certificate"]["holds"] is True
     assert made["certificate"]["epsilon"] == 1
     names = {"kl", "js", "tv", "sd_loss", "pmf_sd_loss", "jaccard", "cosine", "wasserstein"}
-    assert set(made["metrics"]) == set(made["baseline"]) == names
+    assert set(made["metrics"]) == set(made["baseline"]) == set(made["smoothing"]) == names
     assert {"name", "equilibrium", "rounds", "seconds"} <= set(made["solver"])
     assert made["solver"]["equilibrium"] is True
 

@@ -191,7 +191,7 @@ def test_what_is_shown_is_the_mechanism_s_own():
     facts = {name: value for name, value, _ in found["facts"]}
     assert facts["people protected"] == "300"
     assert float(facts["worst loss of one draw"]) == pytest.approx(mechanism.worst_loss, rel=1e-5)
-    assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=1e-3)
+    assert float(facts["KL from the original"]) == pytest.approx(mechanism.metrics()["kl"], rel=5e-3)
     mean = mechanism.statistics()["columns"]["pay"]
     first, *_ = found["statistics"]["rows"]
     assert first == ["pay: mean", f"{mean['data']['mean']:.3g}", f"{mean['released']['mean']:.3g}"]
@@ -315,12 +315,12 @@ def test_what_is_shown_of_several_columns(columns, charts):
     mechanism = make(counted, asked)
     found = view.result(mechanism, counted, asked)
     facts = {name: (value, note) for name, value, note in found["facts"]}
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
-    change = (f"{ours['correlation_loss']:.4g}", f"Laplace mechanism: {theirs['correlation_loss']:.4g}")
-    assert facts["largest change of a correlation"] == change
-    assert facts["KL from the original"][0] == f"{ours['kl']:.4g}"
+    methods = (mechanism.metrics(), mechanism.smoothing(), mechanism.baseline())
+    ours, smoothed, local = (f"{method['correlation_loss']:.3g}" for method in methods)
+    assert facts["largest change of a correlation"] == (ours, f"smoothed counts: {smoothed}, Laplace: {local}")
+    assert facts["KL from the original"][0] == f"{methods[0]['kl']:.3g}"
     for axis in mechanism.grid.axes:
-        assert facts[f"KL of {axis.name!r} alone"][0] == f"{ours['columns'][axis.name]['kl']:.4g}"
+        assert facts[f"KL of {axis.name!r} alone"][0] == f"{methods[0]['columns'][axis.name]['kl']:.3g}"
     figures = list(view.quick_figures(mechanism))
     assert [len(figure["specs"]) for figure in figures] == charts
     json.dumps([found, figures, view.cost(mechanism)], allow_nan=False)

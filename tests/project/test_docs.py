@@ -20,7 +20,7 @@ from docs_build.notebook import page_of
 from docs_build.reference import COMMANDS, PYTHON, command_line, filled, python_names
 from equinoise.analysis.audit import audit
 from equinoise.cli.main import all_commands
-from equinoise.formatting import at_most, percent
+from equinoise.formatting import at_most, percent, three_digits
 from equinoise.present.figures import make_figure
 from equinoise.present.statistics_rows import statistics_rows
 from equinoise.present.terminal.bars import lines_of
@@ -248,10 +248,9 @@ def started():
 def test_numbers_told_on_the_first_page_are_what_the_commands_print(started):
     mechanism = started
     text = " ".join((ROOT / "docs" / "index.md").read_text().split())
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
-    for name in ("kl", "tv", "sd_loss", "wasserstein"):
-        assert f"{ours[name]:.4g}" in text
-        assert f"{theirs[name]:.4g}" in text
+    for method in (mechanism.metrics(), mechanism.smoothing(), mechanism.baseline()):
+        for name in ("kl", "tv", "sd_loss", "wasserstein"):
+            assert three_digits(method[name]) in text
     assert f"equilibrium after {mechanism.solver['rounds']} rounds" in text
     assert f"for all {mechanism.certificate().groups} groups" in text
     assert f"worst loss {at_most(mechanism.worst_loss)}, half" in text

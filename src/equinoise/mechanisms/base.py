@@ -252,6 +252,7 @@ class Mechanism(Quantities):
             "statistics": self.statistics(),
             "metrics": self.metrics(),
             "baseline": self.baseline(),
+            "smoothing": self.smoothing(),
             "certificate": self.certificate().to_json(),
             "solver": self.solver,
             "promise": str(self.promise),

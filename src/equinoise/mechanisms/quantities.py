@@ -233,6 +233,17 @@ class Quantities(NotebookDisplay, ABC):
         """The Laplace mechanism's metrics on the same grid, to hold :meth:`metrics` against."""
         return dict(self._baseline)
 
+    def smoothing(self) -> dict[str, Any]:
+        """The metrics of additive smoothing on the same grid, one draw of which is epsilon-differentially private: the
+        strongest simple alternative. Of people with several rows, for as many as anyone has."""
+        return dict(self._smoothing)
+
+    @cached_property
+    def _smoothing(self) -> dict[str, Any]:
+        cells, epsilon = baselines.grid_cells_in_bounds(self.grid), self.epsilon / int(self.members.sizes.max())
+        smoothed = baselines.smooth_counts(self.histogram, epsilon, cells)
+        return distances(self.original, smoothed / smoothed.sum(), self.grid.axes)
+
     @cached_property
     def _baseline(self) -> dict[str, Any]:
         return distances(self.original, self.laplace_output(), self.grid.axes)

@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from equinoise.formatting import at_most, printable
+from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.wording import draws_in_words
 
 
 def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     """What was reached in numbers: for each its name, its value and a note beside it, all as text."""
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
+    ours, smoothed, local = mechanism.metrics(), mechanism.smoothing(), mechanism.baseline()
     half = mechanism.loss_quantiles()["0.5"]
     rows = [
         ("people protected", f"{mechanism.protected:,}", f"of {mechanism.total_people:,}"),
         ("epsilon of one draw", at_most(mechanism.epsilon), ""),
         ("worst loss of one draw", at_most(mechanism.worst_loss), f"half of the people: {at_most(half)}"),
-        _beside_laplace("KL from the original", ours["kl"], theirs["kl"]),
-        _beside_laplace("total variation", ours["tv"], theirs["tv"]),
+        _beside("KL from the original", ours["kl"], smoothed["kl"], local["kl"]),
+        _beside("total variation", ours["tv"], smoothed["tv"], local["tv"]),
     ]
-    if ours.get("correlation_loss") is not None and theirs.get("correlation_loss") is not None:
-        correlations = (ours["correlation_loss"], theirs["correlation_loss"])
-        rows.append(_beside_laplace("largest change of a correlation", *correlations))
-    for name, own in ours.get("columns", {}).items():
-        rows.append(_beside_laplace(f"KL of {printable(name)!r} alone", own["kl"], theirs["columns"][name]["kl"]))
+    changes = [
+        method["correlation_loss"] for method in (ours, smoothed, local) if method.get("correlation_loss") is not None
+    ]
+    if len(changes) == 3:
+        rows.append(_beside("largest change of a correlation", *changes))
+    for name in ours.get("columns", {}):
+        each = (method["columns"][name]["kl"] for method in (ours, smoothed, local))
+        rows.append(_beside(f"KL of {printable(name)!r} alone", *each))
     cost = mechanism.cost(mechanism.draws or 1)
     rows.append((f"cost of {draws_in_words(mechanism.draws)}", at_most(cost), mechanism.promise.qualifier))
     return rows
@@ -33,5 +36,5 @@ def facts_in_pairs(mechanism: Mechanism) -> list[tuple[str, str]]:
     return [(name, f"{value} ({note})" if note else value) for name, value, note in facts(mechanism)]
 
 
-def _beside_laplace(name: str, ours: float, theirs: float) -> tuple[str, str, str]:
-    return name, f"{ours:.4g}", f"Laplace mechanism: {theirs:.4g}"
+def _beside(name: str, ours: float, smoothed: float, local: float) -> tuple[str, str, str]:
+    return name, three_digits(ours), f"smoothed counts: {three_digits(smoothed)}, Laplace: {three_digits(local)}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.grid import Floats
+from equinoise.formatting import three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
@@ -29,8 +30,9 @@ def distribution(mechanism: Mechanism) -> Figure:
     three = {ORIGINAL: mechanism.original, RELEASED: mechanism.output, LAPLACE: mechanism.laplace_output()}
     p = three[ORIGINAL]
     words = (
-        f"What is released differs from the original by a total variation of {tv(p, three[RELEASED]):.4g} (of at most "
-        f"1), the Laplace mechanism at the same epsilon by {tv(p, three[LAPLACE]):.4g}."
+        f"What is released differs from the original by a total variation of {three_digits(tv(p, three[RELEASED]))} "
+        f"(of at most 1); at the same epsilon, a draw from smoothed counts by "
+        f"{three_digits(mechanism.smoothing()['tv'])}, the Laplace mechanism by {three_digits(tv(p, three[LAPLACE]))}."
     )
     title = f"Original and released distribution of {grid.name}"
     if len(grid.axes) == 2:

@@ -9,6 +9,7 @@ from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
@@ -16,7 +17,7 @@ from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
 from equinoise.present.report.settings import command, command_gaps, settings_rows
 from equinoise.present.statistics_rows import HEADER, HOW_TO_READ, TITLE, statistics_rows
-from equinoise.present.wording import METRIC_NAMES, certificate_sentence, solver_sentence
+from equinoise.present.wording import certificate_sentence, solver_sentence
 from equinoise.versions import versions
 
 SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
@@ -135,22 +136,11 @@ def _statistics(mechanism: Mechanism) -> Section:
 
 
 def _metrics(mechanism: Mechanism) -> Section:
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
-    rows = [
-        (name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
-        for key, name in METRIC_NAMES.items()
-        if ours.get(key) is not None and theirs.get(key) is not None
-    ]
-    for column, own in ours.get("columns", {}).items():
-        rows += [
-            (f"{printable(column)}: {METRIC_NAMES[key]}", f"{value:.4g}", f"{theirs['columns'][column][key]:.4g}")
-            for key, value in own.items()
-        ]
     text = (
-        f"Both at epsilon {at_most(mechanism.epsilon)}; their promises differ. Distances in nats, probabilities "
-        "or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
+        f"All at epsilon {at_most(mechanism.epsilon)}; their promises differ. {OTHER_METHODS} Distances in nats, "
+        "probabilities or the column's units; the Jaccard index and the cosine are 1 where nothing differs."
     )
-    table = Table(("distance from the original", "this mechanism", "Laplace mechanism"), rows, named=True)
+    table = Table(("distance from the original", *DISTANCE_HEADER), list(distance_rows(mechanism)), named=True)
     return Section("metrics", "How close it is", [Paragraph(text), table], "metrics")
 
 

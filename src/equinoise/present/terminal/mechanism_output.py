@@ -13,12 +13,12 @@ from equinoise.data.make_grid import describe_bins
 from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows, distance_title
 from equinoise.present.figures.cost import allowed_sentence, composition_sentence
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.consoles import number_table, stderr_console, stdout_console
 from equinoise.present.wording import (
-    METRIC_NAMES,
     RELEASED,
     SECRET,
     certificate_sentence,
@@ -78,29 +78,17 @@ def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
 
 
 def _show_quality(console: Console, mechanism: Mechanism) -> None:
-    """What comes out, in letters and in statistics; how close it is, in metrics beside the Laplace mechanism's; how it
-    was found and certified."""
+    """What comes out, in letters and in statistics; how close it is, beside other methods; how it was found and
+    certified."""
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
-    of_all = "" if mechanism.budget is None else (
-        f" a draw ({at_most(mechanism.budget.epsilon)} for all {draws_in_words(mechanism.draws)}, "
-        f"{mechanism.promise.qualifier})"
-    )  # fmt: skip
-    table = Table(title=f"Distance from the original, at epsilon {at_most(mechanism.epsilon)}{of_all}")
-    table.add_column("")
-    table.add_column("this mechanism", justify="right")
-    table.add_column("Laplace mechanism", justify="right")
-    ours, theirs = mechanism.metrics(), mechanism.baseline()
-    for key, name in METRIC_NAMES.items():
-        if ours.get(key) is not None and theirs.get(key) is not None:
-            table.add_row(name, f"{ours[key]:.4g}", f"{theirs[key]:.4g}")
-    for column in ours.get("columns", {}):
-        for key in ("kl", "tv", "wasserstein"):
-            if key not in ours["columns"][column]:
-                continue
-            name = f"{METRIC_NAMES[key]}, {printable(column)} alone"
-            table.add_row(name, f"{ours['columns'][column][key]:.4g}", f"{theirs['columns'][column][key]:.4g}")
+    table = Table(title=distance_title(mechanism))
+    for name in ("", *DISTANCE_HEADER):
+        table.add_column(name, justify="right" if name else "left")
+    for row in distance_rows(mechanism):
+        table.add_row(*row)
     console.print(table)
+    console.print(OTHER_METHODS, style="dim")
     console.print(solver_sentence(mechanism))
     console.print(certificate_sentence(mechanism), style="green")
 
