@@ -5,9 +5,10 @@ INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
 BROWSER := .venv/.browser
 DOCS := .venv/.docs
+POSTGRESQL := .venv/.postgresql
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-browser lint bench reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-browser test-postgresql lint bench reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -30,6 +31,11 @@ test-engines: $(ENGINES)
 test-browser: $(BROWSER)
 	test -x /usr/bin/chromium || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/browser -n 0 --durations=5
+
+# Starts a PostgreSQL server on a loopback port, with Debian's package where there is none, and ends it.
+test-postgresql: $(POSTGRESQL)
+	ls /usr/lib/postgresql/*/bin/initdb || { apt-get update && apt-get install --yes --no-install-recommends postgresql; }
+	timeout --kill-after=30 1200 $(BIN)/python -m tests.helpers.postgresql_server $(BIN)/python -m pytest tests/books -n 0 --durations=5
 
 lint: $(INSTALLED)
 	$(BIN)/ruff check .
@@ -79,6 +85,10 @@ $(ENGINES): $(INSTALLED)
 
 $(BROWSER): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,browser,docs]'
+	touch $@
+
+$(POSTGRESQL): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,postgresql]'
 	touch $@
 
 $(DOCS): $(INSTALLED)

@@ -66,7 +66,11 @@ def _lacking(folder: Path) -> Iterator[str]:
     names = (folder / "reference" / "python.html").read_text()
     yield from (f"The reference lacks {name}." for name in equinoise.__all__ if f'id="equinoise.{name}"' not in names)
     commands = (folder / "reference" / "command-line.html").read_text()
-    yield from (f"The reference lacks {name}." for name in all_commands() if f'id="equinoise-{name}"' not in commands)
+    yield from (
+        f"The reference lacks {name}."
+        for name in all_commands()
+        if f'id="equinoise-{name.replace(" ", "-")}"' not in commands
+    )
 
 
 def main() -> None:

@@ -65,13 +65,22 @@ class Commands(click.Group):
 def load_command(module: str) -> click.Command:
     """The command of a module, which declares it as ``command``."""
     found: click.Command = import_module(module).command
-    found.callback = load_libraries_first(found.callback)
+    for command in _commands_of(found).values():
+        command.callback = load_libraries_first(command.callback)
     return found
 
 
+def _commands_of(command: click.Command) -> dict[str, click.Command]:
+    """A command by its name; of a group its own commands: ``book create``."""
+    if not isinstance(command, click.Group):
+        return {str(command.name): command}
+    return {f"{command.name} {name}": each for name, each in command.commands.items()}
+
+
 def all_commands() -> dict[str, click.Command]:
-    """Every command by its name."""
-    return {name: load_command(COMMANDS[name]) for name in sorted(COMMANDS)}
+    """Every command by its name, those of a group with the group's."""
+    groups = (_commands_of(load_command(COMMANDS[name])) for name in sorted(COMMANDS))
+    return {name: command for group in groups for name, command in group.items()}
 
 
 @click.group(

@@ -8,7 +8,8 @@ its own with
 Moving the counts by m in L1 changes the probability of any noisy table by at most the factor e^(m/scale). So all cells
 together cost m/scale, whatever is made of them afterwards. The scale is a float, and is taken as the fraction that it
 is, here and by OpenDP, which draws exactly from the system's random source. It is the least float with
-scale * epsilon >= m in fractions, so the loss m/scale is never above epsilon. Noisy counts that would leave 64 bits are
+scale * epsilon >= m in fractions, so the loss m/scale is never above epsilon: neither the float nor the decimal that it
+was written as, so that ten times 0.1 add up to 1. Noisy counts that would leave 64 bits are
 held at the ends, which costs nothing.
 """
 
@@ -62,7 +63,7 @@ def noise_law(epsilon: float, rows: int = 1) -> NoiseLaw:
     usable = is_number(epsilon) and LEAST_EPSILON <= epsilon <= MOST_EPSILON
     check(usable, "epsilon", f"a number from {LEAST_EPSILON:g} to {MOST_EPSILON:g}", epsilon)
     check(is_whole(rows, 1, MOST_ROWS), "rows", f"a whole number from 1 to {MOST_ROWS:,}", rows)
-    target = Fraction(float(epsilon))
+    target = min(Fraction(float(epsilon)), Fraction(repr(float(epsilon))))
     scale = float(Fraction(int(rows)) / target)  # the nearest float: at most one step from the least that will do
     if Fraction(scale) * target < rows:
         scale = math.nextafter(scale, math.inf)

@@ -1,0 +1,195 @@
+"""Where a book is kept: an SQLite file, or a PostgreSQL database that several people or machines share.
+
+The same two tables in both: one row about the book, and its events. All changes of one charge are one transaction that
+no other one is between, and that is on the disk before it is over.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.pool import NullPool
+
+from equinoise.atomic_write import write_whole
+from equinoise.errors import BadInput
+from equinoise.formatting import printable
+
+SECONDS = 20.0
+"""How long to wait for others who charge the same book; each takes some milliseconds."""
+
+BUSY = {"40001", "40P01", "55P03"}
+"""What PostgreSQL says where another transaction was between: try again."""
+
+TABLES = sql.MetaData()
+BOOKS = sql.Table(
+    "equinoise_book", TABLES, sql.Column("one", sql.Integer, primary_key=True), sql.Column("text", sql.Text),
+    sql.Column("events", sql.Integer), sql.Column("link", sql.Text),
+)  # fmt: skip
+EVENTS = sql.Table(
+    "equinoise_event", TABLES, sql.Column("number", sql.Integer, primary_key=True), sql.Column("text", sql.Text),
+    sql.Column("link", sql.Text),
+)  # fmt: skip
+
+
+class BookStore:
+    """The tables of one book. ``place`` is the path of a file, or the address of a database."""
+
+    def __init__(self, place: str | Path) -> None:
+        self.place = str(place)
+        self.is_file = re.match(r"[a-z][a-z0-9+]*://", self.place) is None
+
+    @property
+    def name(self) -> str:
+        """The place as people may see it: without a password."""
+        return self.place if self.is_file else re.sub(r"(://[^:/@]*):[^@]*@", r"\1:...@", self.place)
+
+    def create(self, text: str, link: str) -> None:
+        """A new book without events; refuses a place that has one."""
+        row = {"one": 1, "text": text, "events": 0, "link": link}
+        if self.is_file:
+            if Path(self.place).exists():
+                raise BadInput(f"The file {self.place!r} exists. Name another: a book is never replaced.")
+            memory = sql.create_engine("sqlite://", poolclass=sql.StaticPool)
+            with memory.begin() as connection:
+                TABLES.create_all(connection)
+                connection.execute(sql.insert(BOOKS), row)
+            with memory.connect() as connection:
+                driver: Any = connection.connection.driver_connection
+                content = driver.serialize()
+            write_whole(Path(self.place), [content], mode=0o600, force=False)
+            return
+        with self._changing() as connection:
+            if self.has_book(connection):
+                raise BadInput(
+                    f"There is a book in {self.name!r} already. A database holds one; take another database."
+                )
+            TABLES.create_all(connection)
+            connection.execute(sql.insert(BOOKS), row)
+
+    def has_book(self, connection: sql.Connection) -> bool:
+        """Whether the tables of a book are there."""
+        return bool(sql.inspect(connection).has_table(BOOKS.name))
+
+    def check_there(self, connection: sql.Connection) -> None:
+        """Refuse a file or a database without a book."""
+        if not self.has_book(connection):
+            raise BadInput(f"There is no book in {self.name!r}. Make one with: equinoise book create")
+
+    @contextmanager
+    def reading(self) -> Iterator[sql.Connection]:
+        """A connection that sees one state of the book."""
+        with self._transaction("BEGIN") as connection:
+            yield connection
+
+    @contextmanager
+    def _changing(self) -> Iterator[sql.Connection]:
+        """A transaction with nobody else's between; on return it would survive a power cut."""
+        with self._transaction("BEGIN IMMEDIATE") as connection:
+            if not self.is_file:
+                connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")
+            yield connection
+
+    def wait_for(self, change: Any) -> Any:
+        """Run a change of the book, again where another process was between."""
+        until = time.monotonic() + SECONDS
+        while True:
+            try:
+                with self._changing() as connection:
+                    self.check_there(connection)
+                    connection.execute(sql.select(BOOKS.c.one).with_for_update())  # others wait for it
+                    return change(connection)
+            except _BusyError:
+                if time.monotonic() > until:
+                    raise BadInput(f"The book {self.name!r} is in use by others. Try again later.") from None
+                time.sleep(random.uniform(0.001, 0.03))
+
+    @contextmanager
+    def _transaction(self, begin: str) -> Iterator[sql.Connection]:
+        """A transaction; SQLite's is begun and ended in its own words, as its driver would begin it too late."""
+        with self._sentences(), self._connect() as connection:
+            if not self.is_file:
+                with connection.begin():
+                    yield connection
+                return
+            connection.exec_driver_sql(begin)
+            try:
+                yield connection
+            except BaseException:
+                connection.exec_driver_sql("ROLLBACK")
+                raise
+            connection.exec_driver_sql("COMMIT")
+
+    def _connect(self) -> sql.Connection:
+        if self.is_file:
+            return self._open_file()
+        address = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self.place)
+        if not address.startswith("postgresql+psycopg://"):
+            raise BadInput(f"A book is a file, or a database postgresql://...; got {self.name[:60]!r}.")
+        engine = sql.create_engine(
+            address, isolation_level="SERIALIZABLE", poolclass=NullPool, connect_args={"connect_timeout": 10}
+        )
+        return engine.connect()
+
+    def _open_file(self) -> sql.Connection:
+        path = Path(self.place)
+        if not path.is_file():
+            raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
+        with path.open("rb") as file:
+            if file.read(16) != b"SQLite format 3\0":
+                raise BadInput(f"The file {self.place!r} is no book.")
+        if not os.access(path, os.W_OK):
+            raise BadInput(f"The book {self.place!r} cannot be written.")
+        engine = sql.create_engine(
+            f"sqlite:///file:{_quoted(path.absolute())}?mode=rw&uri=true", poolclass=NullPool,
+            isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
+            connect_args={"timeout": SECONDS},
+        )  # fmt: skip
+        sql.event.listen(engine, "connect", _make_durable)
+        return engine.connect()
+
+    @contextmanager
+    def _sentences(self) -> Iterator[None]:
+        """What a database says, as one sentence."""
+        try:
+            yield
+        except ModuleNotFoundError as error:
+            if error.name != "psycopg":
+                raise
+            raise BadInput("A book in PostgreSQL needs another package: pip install 'equinoise[postgresql]'") from None
+        except DBAPIError as error:
+            if getattr(error.orig, "sqlstate", None) in BUSY or "database is locked" in str(error.orig):
+                raise _BusyError(str(error.orig)) from None
+            raise self._failed(str(error.orig)) from None
+        except SQLAlchemyError as error:
+            raise self._failed(str(error)) from None
+
+    def _failed(self, said: str) -> BadInput:
+        short = printable(" ".join(said.split()))[:200].rstrip(".")
+        return BadInput(
+            f"The book {self.name!r} cannot be used now ({short}). Nothing was made. If a charge was under way, "
+            "'equinoise book show' tells whether it stands."
+        )
+
+
+class _BusyError(Exception):
+    """Another transaction was between."""
+
+
+def _make_durable(driver: Any, record: Any) -> None:
+    """A charge is on the disk when it is over, and so is the folder that its journal was in."""
+    driver.execute("PRAGMA synchronous = EXTRA")
+
+
+def _quoted(path: Path) -> str:
+    from urllib.parse import quote
+
+    return quote(str(path))

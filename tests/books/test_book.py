@@ -1,0 +1,188 @@
+"""The book: nothing beyond its limit, nothing lost, nothing changed unnoticed; on a file and on a PostgreSQL server."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from equinoise import BadInput, BudgetSpent
+from equinoise.mechanisms import book_store
+from equinoise.mechanisms.book import Book, charge_of
+from equinoise.privacy.book_cost import Cost, epsilon_left, totals, within
+
+KILLS, SECONDS = (200, 0.6) if os.environ.get("EQUINOISE_TEST_SERVER") else (60, 0.2)
+
+
+def charge(epsilon, delta=0.0, kind="differential-privacy", rho=None):
+    cost = Cost.pure(epsilon) if delta == 0 else Cost(epsilon, delta, rho)
+    return charge_of(kind, "pay-once", ["age", "ward"], cost, "a study")
+
+
+def make(book, *args, **more):
+    with book.charging(charge(*args, **more)) as entry:
+        entry.made("0" * 64)
+    return entry.number
+
+
+def test_charges_add_up_to_the_limit_and_not_beyond(place):
+    book = Book.create(place, epsilon=1)
+    assert [make(book, 0.1) for _ in range(9)] == list(range(1, 10))
+    with pytest.raises(BudgetSpent, match=r"allows epsilon 1 in all; epsilon 0\.1 is left, and 0\.2 was asked for"):
+        make(book, 0.2)
+    make(book, 0.1)  # ten times 0.1 is 1
+    with pytest.raises(BudgetSpent, match="nothing is left"):
+        make(book, 1e-6)
+    again = Book.open(place)
+    assert [entry.state for entry in again.entries] == ["made"] * 10
+    assert (again.left(), again.totals()[0].epsilon, again.check()) == (0, 1, 20)
+
+
+def test_what_is_charged_stands_before_anything_is_made_and_is_given_back_if_making_fails(place):
+    book = Book.create(place, epsilon=1)
+    with book.charging(charge(0.7)) as entry:
+        assert [one.state for one in Book.open(place).entries] == ["charged"]
+        with pytest.raises(BudgetSpent):
+            make(Book.open(place), 0.7)
+        entry.made("1" * 64)
+    with pytest.raises(ZeroDivisionError), book.charging(charge(0.3)):
+        raise ZeroDivisionError
+    assert [one.state for one in book.entries] == ["made", "given back"]
+    assert book.entries[1].note == "making it failed: ZeroDivisionError"
+    assert make(book, 0.3) == 3
+
+
+def test_what_was_made_is_not_given_back_and_what_was_given_back_is_not_made(place):
+    book = Book.create(place, epsilon=1)
+    make(book, 0.5)
+    with pytest.raises(BadInput, match="Entry 1 of the book was made: what it cost cannot be given back"):
+        book.give_back(1, "I want it")
+    with pytest.raises(BadInput, match=r"The book has no entry 7\. It has 1"):
+        book.give_back(7, "I want it")
+    with book.charging(charge(0.5)) as entry:
+        Book.open(place).give_back(2, "it hangs")
+        with pytest.raises(BadInput, match="Entry 2 of the book was given back"):
+            entry.made("1" * 64)
+    assert make(book, 0.5) == 3
+
+
+def test_per_instance_entries_are_in_no_total(place):
+    book = Book.create(place, epsilon=1)
+    make(book, 50.0, kind="per-instance")
+    assert book.left() == 1
+    assert book.entries[0].to_json()["kind"] == "per-instance"
+
+
+@pytest.mark.parametrize(
+    ("statement", "said"),
+    [
+        ("UPDATE equinoise_event SET text = replace(text, '0.5', '0.1') WHERE number = 1", "event 1 does not follow"),
+        ("DELETE FROM equinoise_event WHERE number = 1", "event 1 does not follow"),
+        ("DELETE FROM equinoise_event WHERE number = 4", "does not end with the event that it should"),
+        ("UPDATE equinoise_event SET link = 'a' WHERE number = 2", "event 2 does not follow"),
+        ("UPDATE equinoise_book SET text = replace(text, ':1.0', ':9.0')", "event 1 does not follow"),
+        ("UPDATE equinoise_book SET text = 'x'", "first line cannot be read"),
+        ("DELETE FROM equinoise_book", "first line cannot be read"),
+        ("UPDATE equinoise_book SET events = 3", "does not end with the event that it should"),
+        ("INSERT INTO equinoise_event VALUES (5, '{}', 'x')", "event 5 does not follow"),
+    ],
+)
+def test_an_edited_book_is_refused_and_nothing_is_charged_to_it(place, change_table, statement, said):
+    book = Book.create(place, epsilon=1)
+    make(book, 0.5)
+    make(book, 0.3)
+    change_table(place, statement)
+    with pytest.raises(BadInput, match=f"edited or damaged: .*{said}"):
+        Book.open(place)
+    with pytest.raises(BadInput, match="edited or damaged"):
+        book.check()
+
+
+def test_another_book_in_its_place_is_noticed(place, change_table):
+    book = Book.create(place, epsilon=1)
+    for table in ("equinoise_book", "equinoise_event"):
+        change_table(place, f"DROP TABLE {table}")
+    if "://" not in place:
+        os.unlink(place)
+    with pytest.raises(BadInput, match="There is no book"):
+        make(book, 0.1)
+    Book.create(place, epsilon=1)
+    with pytest.raises(BadInput, match="was replaced by another one"):
+        make(book, 0.1)
+    with pytest.raises(BadInput, match=r"is a book in|exists\. Name another"):
+        Book.create(place, epsilon=1)
+
+
+@pytest.mark.parametrize("fields", [{"epsilon": 0}, {"epsilon": "1"}, {"epsilon": 1, "delta": 1.0}], ids=str)
+def test_limits_that_are_none(place, fields):
+    with pytest.raises(BadInput, match="parameter must be"):
+        Book.create(place, **fields)
+
+
+def run_helper(*arguments):
+    command = [sys.executable, "-m", "tests.helpers.kill_while_charging", *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300)
+    return json.loads(done.stdout)
+
+
+def test_twelve_that_race_for_the_last_epsilon_get_it_once(place):
+    book = Book.create(place, epsilon=2)
+    make(book, 1.0)
+    ends = run_helper(place, "race", 12, 1.0)
+    assert sorted(ends) == [0] + [1] * 11
+    assert book.totals()[0].epsilon == 2
+
+
+def test_kills_let_nothing_out_that_was_not_charged(place):
+    Book.create(place, epsilon=2.5)
+    found = run_helper(place, "kill", 7, KILLS, SECONDS)
+    assert found["killed"] > KILLS // 4  # the others had nothing left to charge
+    assert 0 < found["out"] <= found["made"] <= found["out"] + KILLS
+    assert found["total"] <= found["limit"]
+    assert found["total"] == float(Fraction(found["made"] + found["charged"], 100))
+
+
+def test_a_file_is_its_owner_s_alone_and_its_charges_are_on_the_disk(tmp_path):
+    path = tmp_path / "b.book"
+    Book.create(path, epsilon=1)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    store = book_store.BookStore(path)
+    with store.reading() as connection:
+        assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
+        assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "delete"
+
+
+costs_st = st.lists(st.builds(Cost.pure, st.floats(1e-3, 2)), min_size=1, max_size=6)
+
+
+@given(costs_st, st.sampled_from([0.0, 1e-9, 1e-5]))
+def test_totals_are_never_below_what_is_known(costs, delta):
+    found = {total.how: total.epsilon for total in totals(costs, delta)}
+    exact = sum(Fraction(repr(cost.epsilon)) for cost in costs)
+    assert Fraction(repr(found["adding up"])) >= exact
+    assert found["adding up"] <= float(exact) * (1 + 1e-12)
+    assert ("zCDP" in found) == (delta > 0)
+
+
+def test_zcdp_is_an_upper_bound_of_many_laplace_releases():
+    """Held against dp-accounting's own composition of 400 releases of epsilon 0.05."""
+    from dp_accounting.pld import privacy_loss_distribution
+
+    delta = 1e-6
+    theirs = privacy_loss_distribution.from_laplace_mechanism(1 / 0.05, value_discretization_interval=1e-4)
+    exact = theirs.self_compose(400).get_epsilon_for_delta(delta / 2)
+    ours = {total.how: total.epsilon for total in totals([Cost.pure(0.05)] * 400, delta)}
+    assert exact <= ours["zCDP"] < 20 == ours["adding up"]
+
+
+@given(costs_st, st.floats(0.5, 4), st.sampled_from([0.0, 1e-6]))
+def test_what_is_left_fits_and_hardly_more_does(costs, limit, delta):
+    left = epsilon_left(costs, limit, delta)
+    if left > 1e-9:
+        assert within([*costs, Cost.pure(left)], limit, delta)
+    assert not within([*costs, Cost.pure(left + 1e-6 * limit)], limit, delta) or left == limit
