@@ -41,7 +41,9 @@ PLAYING = ("optimize", "compare")
 READING = ("optimize", "synthesize", "compare")
 COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
-"""Commands that play the game, have a grid of their own, count columns, or open data at all."""
+NAMING = (*OPENING, "schema")
+"""Commands that play the game, have a grid of their own, count columns, open data with an engine, or look at a file at
+all."""
 
 METHODS = ("envelope", "pay-once")
 SAME_ROWS = "same"
@@ -226,12 +228,12 @@ SETTINGS = {
         help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077).",
     ),
     "separator": Setting(
-        commands=OPENING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
+        commands=NAMING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
         checks=((is_separator, f"{list_words(SEPARATOR_MARKS)}, or that mark itself"),),
         help=f"What separates the fields of text files: {list_words(SEPARATOR_MARKS)}, or that mark itself.",
     ),
     "decimal": Setting(
-        commands=OPENING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
+        commands=NAMING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
         offers=(".", ","),
         help="The decimal mark in text files, a point or a comma. Once it is said, thousands may be apart: 1,234.5.",
     ),
