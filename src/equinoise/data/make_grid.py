@@ -6,7 +6,7 @@ import math
 from datetime import date
 from typing import Any
 
-from equinoise.data.axis import check_bounds
+from equinoise.data.axis import MOST_VALUES, check_bounds
 from equinoise.data.grid import AnyAxis, Axis, CategoryAxis, Grid
 from equinoise.data.schema import Column, Schema
 from equinoise.errors import BadInput, check
@@ -55,6 +55,11 @@ def _bins(column: Column, bins: int | None) -> int:
     if column.categories is not None:
         return len(column.categories)
     values = _values(column)
+    if values is not None and values > MOST_VALUES:
+        raise BadInput(
+            f"Column {column.name!r} has more than {MOST_VALUES:,} values, a step of {column.step:g} apart. Give a "
+            "larger step, or leave it out."
+        )
     if bins is not None:
         check(2 <= bins <= MOST_BINS, "bins", f"a whole number from 2 to {MOST_BINS}", bins)
         if values is not None and bins > values:
