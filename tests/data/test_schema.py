@@ -351,7 +351,8 @@ def test_what_is_no_toml_is_told_with_its_line(opened, text, sentence):
 
 
 def test_a_number_of_thousands_of_digits_is_a_sentence(opened):
-    assert refusal(opened, f"unit = {'9' * 5000}") == "people.toml: has a number of more than 4,300 digits. No column has such."
+    sentence = "people.toml: has a number of more than 4,300 digits. No column has such."
+    assert refusal(opened, f"unit = {'9' * 5000}") == sentence
 
 
 def test_files_that_are_none_are_refused(tmp_path, opened):
