@@ -88,7 +88,7 @@ def _limit(value: str) -> float | date:
         with suppress(ValueError):
             return date.fromisoformat(value)
         raise click.BadParameter(
-            f"{value!r} is not a number. Give a column and its two limits, such as pay 0 4000."
+            f"{value!r} is neither a number nor a date. Give a column and its two limits, such as pay 0 4000."
         ) from None
 
 

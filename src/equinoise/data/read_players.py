@@ -51,6 +51,8 @@ def read_players(
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
+        taken = any(column.categories is None and column.bins is None for column in schema.columns)
+        check(taken, "bins", "left out where every column has categories or bins of its own", bins)
     text = TextFormat(separator, decimal)
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
