@@ -329,6 +329,24 @@ def test_a_file_without_columns_is_named(opened):
     ("text", "sentence"),
     [
         (
+            '[columns.age]\nbounds = [1, 2]\nunit = "patient"\n',
+            "people.toml, line 3, columns.age.unit: unknown key 'unit'. It stands above all tables, as it is of no column.",
+        ),
+        (
+            "[columns.a.b]\nbounds = [1, 2]\n",
+            "people.toml, line 1, columns.a.b: unknown key 'b'. A name with a dot is in quotes: [columns.\"a.b\"].",
+        ),
+    ],
+    ids=["unit", "dot"],
+)
+def test_what_stands_in_the_wrong_place_is_told_with_its_own(opened, text, sentence):
+    assert refusal(opened, text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
             "[columns.age]\nbounds [1, 2]\n",
             "people.toml, line 2: is not TOML: expected '=' after a key in a key/value pair.",
         ),
