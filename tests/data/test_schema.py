@@ -330,7 +330,7 @@ def test_a_file_without_columns_is_named(opened):
     [
         (
             '[columns.age]\nbounds = [1, 2]\nunit = "patient"\n',
-            "people.toml, line 3, columns.age.unit: unknown key 'unit'. It stands above all tables, as it is of no column.",
+            "people.toml, line 3, columns.age.unit: unknown key 'unit'. It stands above all tables.",
         ),
         (
             "[columns.a.b]\nbounds = [1, 2]\n",

@@ -228,7 +228,7 @@ def _unknown(table: Keys, given: Mapping[Any, Any], known: Collection[str]) -> I
 def _hint(table: Keys, key: str, value: Any, known: Collection[str]) -> str:
     """What may be meant by a key that there is not."""
     if table and key in TOP_KEYS:
-        return "It stands above all tables, as it is of no column."
+        return "It stands above all tables."
     if table and isinstance(value, Mapping):
         name = f"{table[-1]}.{key}"
         return f"A name with a dot is in quotes: [{dotted((*table[:-1], name))}]."
