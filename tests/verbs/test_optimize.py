@@ -164,3 +164,9 @@ def test_bins_that_no_column_takes_are_refused(verb, more, column):
     with pytest.raises(BadInput, match="'bins' parameter must be left out where every column has categories or bins"):
         verb(data, schema={"columns": {"a": column}}, epsilon=1, bins=4, **more)
     verb(data, schema={"columns": {"a": column, "b": {"bounds": [0, 9]}}}, epsilon=1, bins=4, **more)
+
+
+@pytest.mark.parametrize("named", [{"column": "a", "step": 1}, {"step": {"a": 1}, "column": ["a", "b"]}])
+def test_a_step_without_bounds_is_refused(named):
+    with pytest.raises(BadInput, match="A step is counted from the lower bound of its column"):
+        equinoise.optimize(pl.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 4]}), **named, epsilon=1)

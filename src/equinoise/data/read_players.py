@@ -142,8 +142,15 @@ def _schema_of_options(
     strange = next((name for name in by_column if name not in names), None)
     if strange is not None:
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {names}.")
+    steps, listed = _by_column(step, names[0]), _by_column(categories, names[0])
+    loose = next((name for name in steps if name in names and name not in {**by_column, **listed}), None)
+    if loose is not None:
+        which = "it" if loose == ONLY else f"column {loose!r}"
+        raise BadInput(
+            f"A step is counted from the lower bound of its column. Give {which} bounds (--bounds, in Python bounds=)."
+        )
     return Schema.from_options(
-        names, by_column, _by_column(step, names[0]), _by_column(categories, names[0]),
+        names, by_column, steps, listed,
         missing=missing, outside=outside, unit=unit,
     )  # fmt: skip
 
