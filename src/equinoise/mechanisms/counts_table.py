@@ -103,8 +103,8 @@ class CountsTable(PrivateTable):
 
     @property
     def rows_alike(self) -> int:
-        """About as many rows as were counted, from the noisy counts alone."""
-        return max(1, round(float(self._estimated.sum())))
+        """About as many rows as were counted: the sum of the noisy counts, which is right on average."""
+        return max(1, int(self.noisy.sum()))
 
     @cached_property
     def _certificate(self) -> Certificate:
