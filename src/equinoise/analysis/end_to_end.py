@@ -70,7 +70,7 @@ class EndToEnd:
     @property
     def worst(self) -> float:
         """The largest loss of anyone."""
-        return float(self.losses.max())
+        return float(self.losses.max(initial=0.0))
 
     @property
     def above(self) -> int:
@@ -155,8 +155,7 @@ def _of_private_table(mechanism: PrivateTable) -> EndToEnd:
             f"nobody's loss is above {at_most(mechanism.epsilon)}."
         )
     condition = Condition(mechanism.epsilon, np.ones(1, dtype=np.int64), max(mechanism.total_people, 2))
-    alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
-    losses = np.full(1, np.inf) if alone else mechanism.losses()
+    losses = mechanism.losses()
     return EndToEnd(condition, *mechanism.groups(), losses, losses)
 
 

@@ -45,9 +45,9 @@ def read_players(
     decimal: str | None = None,
     least: int = 2,
 ) -> tuple[Players, dict[str, Any]]:
-    """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (1 where nothing is ever
-    compared), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may refuse the grid
-    before any row is counted. Of the rows of one unit, at most ``most_rows`` count."""
+    """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (0 where it must not tell
+    whether anybody is there), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may
+    refuse the grid before any row is counted. Of the rows of one unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
@@ -242,13 +242,13 @@ def most_rows_of(settings: Mapping[str, Any]) -> int | None:
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:
-    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
+    """Refuse too few people, and data that all looks alike; with a ``least`` below 2, only fewer people than that."""
     grid, people = players.grid, players.total_people
     several = len(grid.axes) > 1
     column = f"column{'s' * several} {grid.name}"
     has = f"{column.replace('c', 'C', 1)} ha{'ve' if several else 's'}"
-    if least == 1:
-        if people < 1:
+    if least < 2:
+        if people < least:
             raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
         return
     if people < 2:

@@ -48,7 +48,7 @@ class PrivateTableDocument(Document):
 
     kind: Literal["differential-privacy"]
     begins: Cells
-    cells: Cells = Field(min_length=1)
+    cells: Cells
     times: list[Annotated[int, Field(ge=1, lt=MOST)]]
     people: list[Annotated[int, Field(ge=1, lt=MOST)]]
     rows_per_person: int = Field(ge=1, le=MOST_ROWS_PER_PERSON)
@@ -80,7 +80,7 @@ class PrivateTableDocument(Document):
             len(set(names)) == len(names)
             and bags == sorted(set(bags))
             and all(_ascend([cell for cell, _ in bag], self.size) for bag in bags)
-            and max(sum(times for _, times in bag) for bag in bags) <= self.rows_per_person
+            and all(sum(times for _, times in bag) <= self.rows_per_person for bag in bags)
             and sum(self.people) * self.rows_per_person < MOST
         )
         if not fit or any(axis.padding > 0 and axis.step is None for axis in number_axes(axes)):

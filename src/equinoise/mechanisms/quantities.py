@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -186,7 +187,7 @@ class Quantities(NotebookDisplay, ABC):
     @property
     def original(self) -> Floats:
         """p: the distribution of the rows over the cells."""
-        return self.histogram / self.total_rows
+        return self.histogram / max(self.total_rows, 1)
 
     @property
     def released_values(self) -> Floats:
@@ -212,7 +213,7 @@ class Quantities(NotebookDisplay, ABC):
     @property
     def worst_loss(self) -> float:
         """The largest loss of anyone."""
-        return float(self.losses().max())
+        return float(self.losses().max(initial=0.0))
 
     def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
         """The loss that a share of the people stays within, for each share."""
@@ -225,6 +226,8 @@ class Quantities(NotebookDisplay, ABC):
     @cached_property
     def _metrics(self) -> dict[str, Any]:
         axis = self.grid.axes[0]
+        if self.total_rows == 0:
+            return _undefined(distances(self.original, self.output, self.grid.axes))
         if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories:
             return distances(self.original, self.output, self.grid.axes)
         return metrics(self.original, self.output, self.released_values, bin_moments(axis)[1])
@@ -246,8 +249,14 @@ class Quantities(NotebookDisplay, ABC):
 
     @cached_property
     def _baseline(self) -> dict[str, Any]:
-        return distances(self.original, self.laplace_output(), self.grid.axes)
+        found = distances(self.original, self.laplace_output(), self.grid.axes)
+        return found if self.total_rows > 0 else _undefined(found)
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""
         return baselines.laplace_output(self.original, self.grid.axes, self.epsilon if epsilon is None else epsilon)
+
+
+def _undefined(distances: dict[str, Any]) -> dict[str, Any]:
+    """Distances from the distribution of nobody's rows: there are none."""
+    return {key: _undefined(value) if isinstance(value, dict) else math.nan for key, value in distances.items()}

@@ -45,6 +45,12 @@ class RowFormat:
             return cls(kind, {} if table is None else dict(zip(table.names, table.types, strict=True)))
         return cls()
 
+    @property
+    def plain(self) -> RowFormat:
+        """This kind of dataframe, with the types of the schema: which type a column came in may depend on one person's
+        value, as pandas has floats where whole numbers are missing, and only the categories that occur."""
+        return RowFormat(self.kind)
+
     def asked(self, kind: str | None) -> RowFormat:
         """This format, or plain rows of another kind; refuses a kind that there is not."""
         if kind is None or kind == self.kind:

@@ -57,8 +57,10 @@ def certify_envelope(
     if failure is not None:
         return verdict(failure)
     size = math.prod(rule["shape"])
-    fits = len(cells) == len(people) > 0 and len(weight_cells) == len(weights)
-    if not (fits and _ascend(cells, size) and _ascend(weight_cells, size) and min(people) >= 1 and many < MOST):
+    fits = len(cells) == len(people) and len(weight_cells) == len(weights)
+    if not (
+        fits and _ascend(cells, size) and _ascend(weight_cells, size) and min(people, default=1) >= 1 and many < MOST
+    ):
         return verdict("the counts, the weights and the rule do not belong together")
     if not all(isinstance(weight, int) for weight in weights):
         return verdict("the rule or the weights are no whole numbers of a possible size, or nothing grows")

@@ -203,7 +203,7 @@ class Promise:
             how = "basic composition" if self.composed is None else self.composed
             each = f" One row costs at most {at_most(self.epsilon_per_draw)} ({how})."
         return (
-            "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss "
+            "Differential privacy: for every dataset within the bounds, the privacy loss "
             f"{what} is {within(self.epsilon, self.delta)}, between the data with a person and with that one person "
             f"removed, or added ({SECRET_SIZE}).{each}"
         )

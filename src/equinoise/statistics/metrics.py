@@ -46,7 +46,7 @@ def jaccard(p: Floats, q: Floats) -> float:
 
 def cosine(p: Floats, q: Floats) -> float:
     """Cosine of the angle between the two vectors of probabilities."""
-    return float(p @ q / (np.linalg.norm(p) * np.linalg.norm(q)))
+    return float(p @ q / (np.linalg.norm(p) * np.linalg.norm(q) or 1.0))
 
 
 def wasserstein(p: Floats, q: Floats, values: Floats) -> float:

@@ -52,7 +52,7 @@ def column_statistics(p: Floats, axis: AnyAxis, *, within: bool = True) -> dict[
     Numbers are of the rows that have one. A quartile is the least value that at least a quarter of them do not exceed:
     one that can come out. Dates are ISO texts; the mean is the nearest one.
     """
-    p = p / p.sum()
+    p = p / (p.sum() or 1.0)  # there may be nobody
     valued = axis.bins - (axis.missing == "category")
     missing = {"missing": float(p[valued:].sum())} if axis.missing == "category" else {}
     if not isinstance(axis, Axis):

@@ -60,8 +60,8 @@ def synthesize(
     )  # fmt: skip
     players, counting = read_players(
         data, public_columns(asked), bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
-        separator=separator, decimal=decimal, check_grid=check_private_grid, least=1,
+        separator=separator, decimal=decimal, check_grid=check_private_grid, least=0,
     )  # fmt: skip
-    made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data))
+    made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")
     return Release(made.sample(made.rows_alike if isinstance(rows, str) else rows), made)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -17,6 +17,10 @@ from equinoise.data.text_fields import ALL_FIELDS, numbers, scan
 class Polars(Engine):
     """The engine; it has no state."""
 
+    def prepare(self, frame: Any, columns: Sequence[str | None], keep: bool | Sequence[str]) -> Any:
+        """A dataframe whose columns of nothing but missing values hold numbers, as they may with one person more."""
+        return nw.from_native(_without_nulls(frame.to_native()))
+
     def text(self, files: Files, columns: tuple[str, ...], fields: tuple[str, ...] = ()) -> pl.LazyFrame:
         """The columns of text files, lazily."""
         assert files.separator is not None
@@ -24,7 +28,7 @@ class Polars(Engine):
 
     def parquet(self, files: Files, columns: tuple[str, ...]) -> pl.LazyFrame:
         """The columns of Parquet files, lazily."""
-        return pl.scan_parquet(list(files.paths), glob=False).select(selectors.by_name(*columns))
+        return _without_nulls(pl.scan_parquet(list(files.paths), glob=False).select(selectors.by_name(*columns)))
 
     def collect(self, frame: Frame, *, from_text: bool) -> Any:
         """The rows of a query, run a batch at a time."""
@@ -34,6 +38,10 @@ class Polars(Engine):
         """The rows in their order, a batch at a time."""
         batches = frame.to_native().collect_batches(lazy=True, engine="streaming", optimizations=_flags(from_text))
         yield from batches
+
+
+def _without_nulls(frame: Any) -> Any:
+    return frame.with_columns(selectors.by_dtype(pl.Null).cast(pl.Float64))
 
 
 def _flags(from_text: bool) -> pl.QueryOptFlags:
