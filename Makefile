@@ -7,7 +7,7 @@ BROWSER := .venv/.browser
 DOCS := .venv/.docs
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-browser lint bench reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-browser lint bench attack reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -52,6 +52,10 @@ docs: $(DOCS)
 # Draws docs/pictures again.
 pictures: $(INSTALLED)
 	$(BIN)/python -m benchmarks.pictures
+
+# Tries to prove the promises broken, in some minutes, and writes benchmarks/attack.md. Fails if one is, or if what is planted is not caught.
+attack: $(INSTALLED)
+	$(BIN)/python -m benchmarks.attack
 
 # Speed, memory and growth, with goals: see benchmarks/__init__.py.
 bench: $(INSTALLED)
