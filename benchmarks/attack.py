@@ -281,8 +281,10 @@ How to read it:
 def _planted_words(many, missed):
     """What became of mechanisms that were made with too much epsilon."""
     caught = f"**{missed} of the {many} are not**" if missed else f"all {many} are"
-    return f"""- `planted` mechanisms are made with {EXCESS:g} times the epsilon that they promise, and must be caught, by a bound above
-  what is promised: {caught}."""
+    return (
+        f"- `planted` mechanisms are made with {EXCESS:g} times the epsilon that they promise, and must be caught by a "
+        f"bound\n  above what is promised: {caught}."
+    )
 
 
 def status(found):

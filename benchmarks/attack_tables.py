@@ -1,4 +1,4 @@
-"""The attacker against `synthesize`: every way in which rows or counts come out of it, with a chosen person and without.
+"""The attacker against `synthesize`: all that comes out of it, with a chosen person in the data and without.
 
 The mechanisms are made by the verb, of dataframes; noise and draws are those of releases. Noisy counts, and rows made
 of them, come from the operating system's random source, so their bounds differ a little from run to run.

@@ -226,10 +226,8 @@ class Quantities(NotebookDisplay, ABC):
     @cached_property
     def _metrics(self) -> dict[str, Any]:
         axis = self.grid.axes[0]
-        if self.total_rows == 0:
-            return _undefined(distances(self.original, self.output, self.grid.axes))
-        if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories:
-            return distances(self.original, self.output, self.grid.axes)
+        if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories or self.total_rows == 0:
+            return self._distances(self.output)
         return metrics(self.original, self.output, self.released_values, bin_moments(axis)[1])
 
     def baseline(self) -> dict[str, Any]:
@@ -243,13 +241,18 @@ class Quantities(NotebookDisplay, ABC):
 
     @cached_property
     def _smoothing(self) -> dict[str, Any]:
-        cells, epsilon = baselines.grid_cells_in_bounds(self.grid), self.epsilon / int(self.members.sizes.max())
+        cells = baselines.grid_cells_in_bounds(self.grid)
+        epsilon = self.epsilon / int(self.members.sizes.max(initial=1))
         smoothed = baselines.smooth_counts(self.histogram, epsilon, cells)
-        return distances(self.original, smoothed / smoothed.sum(), self.grid.axes)
+        return self._distances(smoothed / smoothed.sum())
 
     @cached_property
     def _baseline(self) -> dict[str, Any]:
-        found = distances(self.original, self.laplace_output(), self.grid.axes)
+        return self._distances(self.laplace_output())
+
+    def _distances(self, output: Floats) -> dict[str, Any]:
+        """Those of an output from the original, which nobody has where there is no row."""
+        found = distances(self.original, output, self.grid.axes)
         return found if self.total_rows > 0 else _undefined(found)
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
@@ -258,5 +261,5 @@ class Quantities(NotebookDisplay, ABC):
 
 
 def _undefined(distances: dict[str, Any]) -> dict[str, Any]:
-    """Distances from the distribution of nobody's rows: there are none."""
+    """Distances without a value: of the same names."""
     return {key: _undefined(value) if isinstance(value, dict) else math.nan for key, value in distances.items()}
