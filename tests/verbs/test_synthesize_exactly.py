@@ -217,6 +217,9 @@ def test_nobody_at_all_is_as_good_as_anybody(tmp_path, monkeypatch, run, method)
         assert json.loads(out)["people"] == (number == 1)
         for command in (("show",), ("audit",), ("cost",), ("audit", "--json"), ("show", "--json")):
             assert run(command[0], "r.eq", *command[1:])[0] == 0
+        losses = run("losses", "r.eq", "t.csv", "--out", f"losses{number}.csv")
+        assert losses[0] == (0 if number == 1 else 2), losses[2]
+        assert number == 1 or "nobody had a usable value" in losses[2]
         assert number or run("report", "r.eq", "--out", "page.html")[0] == 0
         assert run("report", "r.eq", "--public", "--out", "public.html", "--force")[0] == 0
         frame = pl.read_csv("r.csv")
