@@ -272,6 +272,23 @@ def test_categories_that_only_occur_in_the_data_do_not_come_out(column):
     assert "rare" not in types_of(some) + repr(some)
 
 
+@pytest.mark.parametrize("code", [2**53, -(10**17), str(10**16), "9007199254740993.0"])
+def test_categories_that_one_missing_value_would_round_are_refused(code):
+    """In pandas nobody would be in any of them once one person's code is missing."""
+    for rows in ([2**53 + 1], [2**53 + 1, None]):
+        with pytest.raises(equinoise.BadInput, match="Give them shorter codes"):
+            equinoise.synthesize(
+                pd.DataFrame({"code": rows}),
+                {"columns": {"code": {"categories": [type(code)(1), code]}}},
+                epsilon=1,
+                rows=1,
+            )
+    known = {"columns": {"code": {"categories": [2**53 - 1, 5]}}}
+    found = [equinoise.synthesize(pd.DataFrame({"code": rows}), known, epsilon=1, rows=1).mechanism.histogram
+             for rows in ([2**53 - 1, 5], [2**53 - 1, 5, None])]  # fmt: skip
+    assert found[0].tolist() == found[1].tolist() == [1, 1]
+
+
 def test_unlikely_noise_is_told_by_an_audit_and_stops_nothing(monkeypatch, tmp_path):
     """To release only where the noise is likely would tell, once in a while, what the counts are."""
     monkeypatch.setattr(counts_table, "noisy_counts", lambda counts, law: counts)
