@@ -93,12 +93,12 @@ def after_counting(many, bins, ward, method):
     return time.process_time() - began
 
 
-def measure(many=PEOPLE, growth=MANY, repeats=2, bins=24, fine=1000):
+def measure(methods=METHODS, many=PEOPLE, growth=MANY, repeats=2, bins=24, fine=1000):
     """All of it."""
     lines, goals, fines, sizes = [], [], [], []
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        for method in METHODS:
+        for method in methods:
             for number in many:
                 note(f"synthesize, {method}, {number:,} people, 2 x {bins} x {bins}")
                 cold = command(folder, number, bins, True, method, cold=True)
@@ -109,14 +109,14 @@ def measure(many=PEOPLE, growth=MANY, repeats=2, bins=24, fine=1000):
                 what = f"`synthesize`, {method}, three columns of 2 x {bins} x {bins}, {number:,} people, file to rows"
                 goals.append(at_most(f"{what}, of the processor", MOST_SECONDS, warm[0], "s"))
                 goals.append(at_most(f"{what}, nothing compiled, of the processor", MOST_SECONDS, cold[0], "s"))
-        for method in METHODS:
+        for method in methods:
             note(f"without counting, {method}")
             after_counting(growth[0], bins, True, method)
             times = [min(after_counting(n, bins, True, method) for _ in range(repeats)) for n in growth]
             sizes += [[method, f"{n:,}", f"{t:.2f}"] for n, t in zip(growth, times, strict=True)]
             what = f"`synthesize`, {method}, without counting, {growth[0]:,} to {growth[-1]:,} people: largest to least"
             goals.append(at_most(what, MOST_GROWTH, max(times) / times[0]))
-        for method in METHODS:
+        for method in methods:
             for number in many if method == "pay-once" else many[:1]:
                 note(f"synthesize, {method}, {number:,} people, {fine} x {fine}")
                 seconds, clock, peak = command(folder, number, fine, False, method)
