@@ -217,6 +217,9 @@ def test_nobody_at_all_is_as_good_as_anybody(tmp_path, monkeypatch, run, method)
         assert json.loads(out)["people"] == (number == 1)
         for command in (("show",), ("audit",), ("cost",), ("audit", "--json"), ("show", "--json")):
             assert run(command[0], "r.eq", *command[1:])[0] == 0
+        losses = run("losses", "r.eq", "t.csv", "--out", f"losses{number}.csv")
+        assert losses[0] == (0 if number == 1 else 2), losses[2]
+        assert number == 1 or "nobody had a usable value" in losses[2]
         assert number or run("report", "r.eq", "--out", "page.html")[0] == 0
         assert run("report", "r.eq", "--public", "--out", "public.html", "--force")[0] == 0
         frame = pl.read_csv("r.csv")
@@ -267,6 +270,23 @@ def test_categories_that_only_occur_in_the_data_do_not_come_out(column):
     )
     assert types_of(some) == types_of(fewer)
     assert "rare" not in types_of(some) + repr(some)
+
+
+@pytest.mark.parametrize("code", [2**53, -(10**17), str(10**16), "9007199254740993.0"])
+def test_categories_that_one_missing_value_would_round_are_refused(code):
+    """In pandas nobody would be in any of them once one person's code is missing."""
+    for rows in ([2**53 + 1], [2**53 + 1, None]):
+        with pytest.raises(equinoise.BadInput, match="Give them shorter codes"):
+            equinoise.synthesize(
+                pd.DataFrame({"code": rows}),
+                {"columns": {"code": {"categories": [type(code)(1), code]}}},
+                epsilon=1,
+                rows=1,
+            )
+    known = {"columns": {"code": {"categories": [2**53 - 1, 5]}}}
+    found = [equinoise.synthesize(pd.DataFrame({"code": rows}), known, epsilon=1, rows=1).mechanism.histogram
+             for rows in ([2**53 - 1, 5], [2**53 - 1, 5, None])]  # fmt: skip
+    assert found[0].tolist() == found[1].tolist() == [1, 1]
 
 
 def test_unlikely_noise_is_told_by_an_audit_and_stops_nothing(monkeypatch, tmp_path):

@@ -177,8 +177,9 @@ class Mechanism(Quantities):
     def sample(self, n: int = 1, *, frame: str | None = None, source: RandomBytes = os.urandom) -> Any:
         """``n`` rows of the columns' own types, charged to the ledger first.
 
-        They are a dataframe of the kind that the data came in, with its types, or of polars; ``frame`` may say another
-        one: polars, pandas, pyarrow or numpy (of one column its values alone). ``source`` is for tests."""
+        They are a dataframe of the kind that the data came in, of ``optimize`` with its types, or of polars; ``frame``
+        may say another one: polars, pandas, pyarrow or numpy (of one column its values alone). ``source`` is for
+        tests."""
         row_format = self.row_format.asked(frame)
         rows = pl.concat(list(self.stream(n, source=source)))
         return row_format.frame(rows, self.grid.axes, within=self._within)

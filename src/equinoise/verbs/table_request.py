@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equinoise.data.category_axis import EXACT, WHOLE
 from equinoise.data.players import Players
 from equinoise.data.read_players import outside_rule
 from equinoise.data.schema import Column, Schema
@@ -21,6 +22,9 @@ from equinoise.mechanisms.saved_file import charged
 from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
+
+MOST_DIGITS = 16
+"""Of whole numbers below 2^53."""
 
 Progress = Callable[[Round], None]
 
@@ -106,7 +110,20 @@ def public_columns(schema: Schema) -> Schema:
             f"By the schema, {join_and(schema.peeked)} came from the data and so from single people: nothing can be "
             "promised. Write down what is public instead, and delete 'peeked'."
         )
+    for column in schema.columns:
+        large = next(filter(_may_be_rounded, column.categories or ()), None)
+        if large is not None:
+            raise BadInput(
+                f"Column {column.name!r} lists the category {large}. Whole numbers from 2^53 on are rounded where one "
+                "value is missing, so one person would change everyone's row. Give them shorter codes first."
+            )
     return replace(schema, columns=tuple(map(_without_refusals, schema.columns)))
+
+
+def _may_be_rounded(category: Any) -> bool:
+    """Whether a category is a whole number too large for floats, which pandas has beside a missing value."""
+    written = WHOLE.fullmatch(str(category).strip())
+    return written is not None and (len(written[1].lstrip("+-0")) > MOST_DIGITS or int(written[1]) not in EXACT)
 
 
 def _without_refusals(column: Column) -> Column:
