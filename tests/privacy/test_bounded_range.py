@@ -90,7 +90,12 @@ def test_the_decimal_check_is_the_formula():
         exact += (-Decimal(delta).ln() + (a - 1) * ((a - 1) / a).ln() - a.ln()) / (a - 1)
     assert certify_bounded_range(epsilon, draws, float(exact) * (1 + 1e-12), delta, order)
     assert not certify_bounded_range(epsilon, draws, float(exact) * (1 - 1e-12), delta, order)
-    for bad in ((0.0, 1, 1.0, 0.1, 2.0), (1.0, 2, 1.0, 0.0, 2.0), (1.0, 2, 1.0, 0.1, 1.0)):
+    for bad in (
+        (0.0, 1, 1.0, 0.1, 2.0),
+        (1e-40, 2, 1e-40, 1e-50, 2.0),
+        (1.0, 2, 1.0, 0.0, 2.0),
+        (1.0, 2, 1.0, 0.1, 1.0),
+    ):
         assert not certify_bounded_range(*bad)
 
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from equinoise.privacy.range_certificate import LARGEST, MOST_COMPOSED
+from equinoise.privacy.range_certificate import LARGEST, MOST_COMPOSED, SMALLEST
 
 _INSIDE = 1e-8
 """More than floating point gets an epsilon wrong, as a share of it."""
@@ -30,7 +30,7 @@ def worst_delta(epsilon: float, draws: int, total: float) -> float:
 
 def composed_epsilon(total: float, delta: float, draws: int, low: float) -> float:
     """The largest epsilon of a draw such that so many stay within the total, no less than ``low``, which does so."""
-    if draws > MOST_COMPOSED or max(total, low) > LARGEST:
+    if draws > MOST_COMPOSED or low < SMALLEST or max(total, low) > LARGEST:
         return low
     least, high = low, 2 * low
     while high < LARGEST and worst_delta(high, draws, total) <= delta:
@@ -45,7 +45,7 @@ def composed_epsilon(total: float, delta: float, draws: int, low: float) -> floa
 def composed_cost(epsilon: float, draws: int, delta: float, most: float) -> float:
     """The least epsilon of so many draws together, no more than ``most``, which they are within."""
     low, high = 0.0, min(most, LARGEST)
-    if draws > MOST_COMPOSED or epsilon > LARGEST or worst_delta(epsilon, draws, high) > delta:
+    if draws > MOST_COMPOSED or not SMALLEST <= epsilon <= LARGEST or worst_delta(epsilon, draws, high) > delta:
         return most
     while high - low > _INSIDE / 100 * high and high > _INSIDE * epsilon:
         middle = (low + high) / 2

@@ -15,8 +15,8 @@ from equinoise.privacy.certificate import DIGITS, exp_lower_bound
 MOST_COMPOSED = 500
 """More draws are charged by zCDP: the time of composing them grows faster than their number."""
 
-LARGEST = 32.0
-"""Larger epsilons, of a draw or of all, are not composed: next to nothing is promised there."""
+SMALLEST, LARGEST = 1e-6, 32.0
+"""A draw of a smaller epsilon, or a larger one of a draw or of all, is not composed: of no use, or hardly a promise."""
 
 _BITS = 192
 _ENOUGH = 80
@@ -43,15 +43,18 @@ def certify_bounded_range(epsilon: float, draws: int, total: float, delta: float
         found = renyi + (log + (a - 1) * (1 - 1 / a).ln() - a.ln()) / (a - 1)
         if found + Decimal(10) ** -45 * (1 + renyi) <= Decimal(total):
             return True
-    return draws <= MOST_COMPOSED and max(epsilon, total) <= LARGEST and _composed_within(epsilon, draws, total, delta)
+    if draws > MOST_COMPOSED or epsilon < SMALLEST or max(epsilon, total) > LARGEST:
+        return False
+    return _composed_within(epsilon, draws, total, delta)
 
 
 def _composed_within(epsilon: float, draws: int, total: float, delta: float) -> bool:
     """Whether the worst pair of draws is within total and delta, in whole numbers.
 
     Let k draws come from P or all from Q, where ln P/Q lies in [t - e, t]; t is within [0, e], as both sum to one. P
-    and Q can be made, at random, from two outcomes whose log-ratios are t and t - e: so no pair costs more than this
-    one, nor do k draws, nor those of Q held against P (then t is e - t). The second outcome has probability
+    and Q can be made, at random, from two outcomes whose log-ratios are t and t - e, as every (P(x), Q(x)) is a sum of
+    multiples of theirs, none negative, which sum to one over all x. So no pair costs more than this one, nor do k draws
+    of it, nor those of Q held against P (then t is e - t). The second outcome has probability
 
         a = (e^t - 1)/(e^e - 1) under P,    b = (1 - e^-t)/(1 - e^-e) under Q,
 
@@ -61,9 +64,8 @@ def _composed_within(epsilon: float, draws: int, total: float, delta: float) -> 
 
     as the terms with a loss above total are those of the smallest i. With a = b e^(t-e), 1 - a = (1 - b) e^t and
     a' = b' e^(2t-e), the derivative of f(t, l) in t is a positive number times E - e^((k+1) t - (l+1) e): f rises up
-    to t = (total + (l + 1) e)/(k + 1) and falls from there on.
-    Where this t is e or more, f is at most 0. For every other l, f is bounded there: a from below and b from above,
-    then P upwards, E and Q downwards.
+    to t = (total + (l + 1) e)/(k + 1) and falls from there on. Where this t is e or more, f is at most 0. For every
+    other l, f is bounded there: a from below and b from above, then P upwards, E and Q downwards.
     """
     one, e, most = 1 << _BITS, Fraction(epsilon), Fraction(total)
     factor, allowed = exp_lower_bound(most), Fraction(delta)
