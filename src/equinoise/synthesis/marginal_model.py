@@ -16,6 +16,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equinoise.data.grid import Floats
 from equinoise.errors import BadInput
@@ -35,7 +36,7 @@ class ConditionalTable:
 
     column: int
     parents: tuple[int, ...]
-    table: Floats
+    table: NDArray[Any]
 
     @property
     def columns(self) -> tuple[int, ...]:

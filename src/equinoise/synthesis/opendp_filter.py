@@ -4,7 +4,9 @@ It refuses whatever would cost more than its budget, so its map bounds the loss 
 are, each chosen by what came out before.
 
 The data is a table of exact counts for every one or two columns. A person with at most m rows moves each of them by at
-most m in L1, and so by at most m in L2, too. With pure differential privacy the budget is epsilon. With a delta it is
+most m in L1, and so by at most m in L2, too: that is the distance which is declared, in L1 for OpenDP's Laplace noise
+and in L2 for its Gaussian. The scores by which marginals are chosen are sums of absolute differences, and are bounded
+by m for being so in L1. With pure differential privacy the budget is epsilon. With a delta it is
 rho, of zero-concentrated differential privacy, and OpenDP's own conversion to epsilon and delta says how much rho there
 may be.
 """
@@ -41,8 +43,8 @@ PARTS = {
 """What is used of OpenDP and of Private-PGM, by module."""
 
 
-def check_parts() -> dict[str, Any]:
-    """What is used of OpenDP and Private-PGM, by name; refused in a sentence where it is not there."""
+def check_parts(*, why: str = "") -> dict[str, Any]:
+    """What is used of OpenDP and Private-PGM, by name; refused where it is not there, with ``why`` it is needed."""
     found: dict[str, Any] = {}
     for module, names in PARTS.items():
         try:
@@ -51,7 +53,7 @@ def check_parts() -> dict[str, Any]:
                 loaded = importlib.import_module(module)
         except ImportError as error:
             raise EquinoiseError(
-                "AIM and MST need OpenDP's extra, which is not installed "
+                f"{why}AIM and MST need OpenDP's extra, which is not installed "
                 f"({printable(str(error)) or type(error).__name__}): pip install 'equinoise[aim]'."
             ) from None
         for name in names:

@@ -37,7 +37,15 @@ ONE_WAY_SHARE, MEASURE_SHARE = 0.5, 0.9
 MOST_MEGABYTES = 4.0
 """Of the model's tables, half a million cells. AIM takes no marginal that would make it larger."""
 
+STEPS_PER_COLUMN, MOST_STEPS = 16, 32
+"""AIM's first steps cost such a part of the budget that there would be so many for each column, as OpenDP has it, but
+at most so many in all, each of which takes seconds. It spends four times as much whenever a step taught nothing."""
+
+LEAST_STEP = 1e-6
+"""Of the budget: what is left of it by rounding buys nothing but noise."""
+
 FIT_ROUNDS = 1000
+"""Of mirror descent, as Private-PGM has it."""
 
 
 def make_model(counts: Counts, request: ModelRequest) -> MarginalModel:
@@ -127,8 +135,8 @@ def _aim(whole: Whole, queries: Any, request: ModelRequest, parts: dict[str, Any
     workload = [parts["Count"](tuple(sorted(query.by)), query.weight) for query in workload]
     settings = parts["AIM"](queries=workload, measure_split=MEASURE_SHARE, estimator=_estimator)
     rest = whole.budget - queries.privacy_loss(whole.distance)
-    step, spent = rest / (16 * len(request.sizes)), 0.0
-    while step > 0:
+    step, spent = rest / min(STEPS_PER_COLUMN * len(request.sizes), MOST_STEPS), 0.0
+    while step > LEAST_STEP * whole.budget:
         one = parts["_make_aim_marginal"](
             whole.domain, whole.metric, whole.measure, whole.distance, step, marginals=marginals, model=model,
             max_size=MOST_MEGABYTES * (spent + step) / rest, algorithm=settings,
