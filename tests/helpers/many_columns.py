@@ -48,7 +48,7 @@ def table(people=300, seed=7):
 def players_of(data, schema=None, **more):
     """These people, by the grid that AIM takes; and the settings that say how they were counted."""
     asked = public_columns(columns_asked_for(schema or SCHEMA, None, None, None, None))
-    return read_players(data, asked, check_grid=lambda grid: None, joint=False, least=1, **more)
+    return read_players(data, asked, check_grid=lambda grid: None, joint=False, least=0, **more)
 
 
 def random_model(grid, seed=5, rows=300.0, epsilon=1.0):
