@@ -3,11 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
+AIM := .venv/.aim
 BROWSER := .venv/.browser
 DOCS := .venv/.docs
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-browser lint bench attack reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-aim test-browser lint bench attack reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -25,6 +26,10 @@ test-lowest: $(LOWEST)/.installed
 test-engines: $(ENGINES)
 	command -v java || { apt-get update && apt-get install --yes --no-install-recommends default-jre-headless; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
+
+# OpenDP's AIM and MST, with their own extra, from noisy counts to rows.
+test-aim: $(AIM)
+	timeout --kill-after=30 900 $(BIN)/python -m pytest tests/aim -n 0 --durations=5
 
 # Drives the local page, reports and the documentation site in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
 test-browser: $(BROWSER)
@@ -79,6 +84,10 @@ $(LOWEST)/.installed: pyproject.toml
 
 $(ENGINES): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
+	touch $@
+
+$(AIM): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,aim]'
 	touch $@
 
 $(BROWSER): $(INSTALLED)

@@ -45,7 +45,7 @@ NAMING = (*OPENING, "schema")
 """Commands that play the game, have a grid of their own, count columns, open data with an engine, or look at a file at
 all."""
 
-METHODS = ("envelope", "pay-once")
+METHODS = ("envelope", "pay-once", "aim")
 SAME_ROWS = "same"
 MOST_TOTAL_EPSILON = 10.0
 """Above this, differential privacy says little of anyone."""
@@ -107,8 +107,8 @@ SETTINGS = {
     "method": Setting(
         commands=("synthesize",), words="method asked for", usual="by the plan", offers=METHODS,
         checks=named(METHODS),
-        help="envelope, for a few rows; or pay-once, noisy counts for any number of rows. The plan chooses by what is "
-        "public.",
+        help="envelope, for a few rows; pay-once, noisy counts for any number of rows; aim, a model of many columns. "
+        "The plan chooses by what is public.",
     ),
     "grid": Setting(
         default="schema", commands=PLAYING, words="grid", offers=("schema", "paper"),

@@ -19,20 +19,37 @@ MOST_BINS_BY_DEFAULT = 256
 MOST_CELLS_BY_DEFAULT = 10_000
 """Of all columns together, where nobody says how many bins."""
 
+MOST_CELLS_TO_HOLD = 1_000_000
+"""Of all columns together, for counts of every joint cell. With more, most cells would have noise only."""
+
+MOST_BINS_OF_MANY = 16
+"""Of a column by default, where no joint grid is made: columns are then counted one by one and two by two. On tables of
+900 and 9,000 people at epsilon 1, columns of numbers came out closer with 16 than with 32."""
+
 PAPER_BINS = 101
 
 
-def make_grid(schema: Schema, *, bins: int | None = None, padding: dict[str, Any] | None = None) -> Grid:
+def make_grid(
+    schema: Schema, *, bins: int | None = None, padding: dict[str, Any] | None = None, joint: bool | None = True
+) -> Grid:
     """The grid of a complete schema: no cell that nobody can be in, unless there is ``padding``, the settings of the
     paper's grid. ``bins`` are for columns of numbers that have none of their own.
 
     By default a column has a bin for every step, or 100 without a step, and at most 256. Several columns have fewer, so
     that there are at most 10,000 cells: those with most bins are cut first, to bins of as many whole steps as it takes.
+    Unless the grid is ``joint`` (None: unless the bins and categories that the schema says make more than a million
+    cells, however few bins the others have), its cells are not held, and a column has at most 16 bins by default.
     """
     if padding is not None:
         return Grid(tuple(_padded(column, bins, padding) for column in schema.columns))
     wanted = {column.name: _bins(column, column.bins or bins) for column in schema.columns}
     free = [column for column in schema.columns if column.categories is None and (column.bins or bins) is None]
+    if joint is None:
+        fewest = {**wanted, **{column.name: 2 for column in free}}
+        joint = _cells(schema, fewest) <= MOST_CELLS_TO_HOLD
+    if not joint:
+        wanted |= {column.name: _fewer(column, wanted[column.name], MOST_BINS_OF_MANY) for column in free}
+        return Grid(tuple(_axis(column, wanted[column.name]) for column in schema.columns))
     most = MOST_BINS_BY_DEFAULT
     while free and most > 2 and _cells(schema, wanted) > MOST_CELLS_BY_DEFAULT:
         most = max(wanted[column.name] for column in free) - 1

@@ -36,6 +36,7 @@ def read_players(
     check_grid: Callable[[Grid], None],
     bins: int | None = None,
     grid: str = "schema",
+    joint: bool | None = True,
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
     most_rows: int | None = None,
@@ -47,7 +48,8 @@ def read_players(
 ) -> tuple[Players, dict[str, Any]]:
     """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (0 where it must not tell
     whether anybody is there), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may
-    refuse the grid before any row is counted. Of the rows of one unit, at most ``most_rows`` count."""
+    refuse the grid before any row is counted, and :func:`make_grid` says whether it is ``joint``. Of the rows of one
+    unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
@@ -57,7 +59,7 @@ def read_players(
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
         rows, known = open_columns(data, schema, engine=reader, text=text)
-        cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None)
+        cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None, joint=joint)
         check_grid(cells)
         players = count_players(rows, cells, most_rows)
         check_players(players, least, units=rows.unit is not None)

@@ -29,7 +29,7 @@ from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.promise import Promise
 from equinoise.settings import MOST_DRAWS, USUAL_RULES
-from equinoise.statistics.summaries import compare_rows
+from equinoise.statistics.summaries import compare_marginals
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -236,7 +236,7 @@ class Mechanism(Quantities):
         """What rows tell, of the ``data`` and of what is ``released``, at the resolution of the grid: of every column
         the mean, standard deviation and quartiles, or the shares of categories; of every two how they go together. As
         secret as the data."""
-        return compare_rows(self.original, self.output, self.grid.axes, within=self._within)
+        return compare_marginals(self.original_marginal, self.output_marginal, self.grid.axes, within=self._within)
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""

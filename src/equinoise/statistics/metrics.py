@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -110,19 +112,49 @@ def joint_metrics(p: Floats, q: Floats, axes: Sequence[AnyAxis]) -> dict[str, An
     because a column is constant. ``association_loss`` is that of Cramer's V between two columns of categories, or of
     the correlation ratio (eta) of a column of numbers by one of categories; None likewise.
     """
-    shape = tuple(axis.bins for axis in axes)
-    original, output = p.reshape(shape), q.reshape(shape)
     return {
         "kl": kl(p, q),
         "js": js(p, q),
         "tv": tv(p, q),
         "jaccard": jaccard(p, q),
         "cosine": cosine(p, q),
-        "correlation_loss": _largest_change(original, output, axes, numbers=True),
-        "association_loss": _largest_change(original, output, axes, numbers=False),
-        "columns": {
-            axis.name: axis_metrics(marginal(original, i), marginal(output, i), axis) for i, axis in enumerate(axes)
-        },
+        **_few_columns(marginals_of(p, axes), marginals_of(q, axes), axes),
+    }
+
+
+Marginals = Callable[..., Floats]
+"""The distribution of some columns alone, given their numbers, ascending: one axis each."""
+
+
+def marginals_of(p: Floats, axes: Sequence[AnyAxis]) -> Marginals:
+    """The marginals of a distribution over the cells of a joint grid (flat)."""
+    return partial(marginal, p.reshape([axis.bins for axis in axes]))
+
+
+def pair_metrics(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[str, Any]:
+    """:func:`joint_metrics` where the joint grid cannot be held: instead of joint distances those of two columns at a
+    time, ``pair_tv`` and ``pair_kl`` (means over all pairs) and ``largest_pair_tv``."""
+    pairs = [(p(i, j).ravel(), q(i, j).ravel()) for i, j in combinations(range(len(axes)), 2)]
+    distances_of_pairs = [tv(a, b) for a, b in pairs]
+    return {
+        "pair_tv": float(np.mean(distances_of_pairs)),
+        "largest_pair_tv": max(distances_of_pairs),
+        "pair_kl": float(np.mean([kl(a, b) for a, b in pairs])),
+        **_few_columns(p, q, axes),
+    }
+
+
+def undefined(distances: dict[str, Any]) -> dict[str, Any]:
+    """Distances without a value: of the same names."""
+    return {key: undefined(value) if isinstance(value, dict) else math.nan for key, value in distances.items()}
+
+
+def _few_columns(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[str, Any]:
+    """The loss of association, and the metrics of every column alone."""
+    return {
+        "correlation_loss": _largest_change(p, q, axes, numbers=True),
+        "association_loss": _largest_change(p, q, axes, numbers=False),
+        "columns": {axis.name: axis_metrics(p(i), q(i), axis) for i, axis in enumerate(axes)},
     }
 
 
@@ -150,9 +182,15 @@ def associations(p: Floats, axes: Sequence[AnyAxis], *, within: bool = False) ->
     """How strongly any two columns go together, of a distribution over the cells (flat or as a table): Pearson's
     correlation of two columns of numbers, Cramer's V of two of categories, the correlation ratio of one of each. The
     rows of a bin have its :func:`bin_moments`."""
-    table = p.reshape([axis.bins for axis in axes])
+    return pair_associations(marginals_of(p, axes), axes, within=within)
+
+
+def pair_associations(
+    marginals: Marginals, axes: Sequence[AnyAxis], *, within: bool = False
+) -> dict[tuple[str, str], float | None]:
+    """:func:`associations` of a distribution of which only the marginals of two columns are known."""
     return {
-        (axes[i].name, axes[j].name): association(marginal(table, i, j), axes[i], axes[j], within=within)
+        (axes[i].name, axes[j].name): association(marginals(i, j), axes[i], axes[j], within=within)
         for i, j in combinations(range(len(axes)), 2)
     }
 
@@ -198,10 +236,10 @@ def _is_constant(p: Floats, variances: Floats | float) -> bool:
     return bool(np.count_nonzero(p) < 2 and not np.any(p * variances))
 
 
-def _largest_change(p: Floats, q: Floats, axes: Sequence[AnyAxis], *, numbers: bool) -> float | None:
+def _largest_change(p: Marginals, q: Marginals, axes: Sequence[AnyAxis], *, numbers: bool) -> float | None:
     """The largest absolute change of an association: between two columns of numbers, or between any others."""
     of = {axis.name: isinstance(axis, Axis) for axis in axes}
-    before, after = associations(p, axes), associations(q, axes)
+    before, after = pair_associations(p, axes), pair_associations(q, axes)
     pairs = [pair for pair in before if (of[pair[0]] and of[pair[1]]) == numbers]
     changes = []
     for a, b in ((before[pair], after[pair]) for pair in pairs):

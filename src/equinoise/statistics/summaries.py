@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.grid import AnyAxis, Axis, Floats
-from equinoise.statistics.metrics import associations, bin_moments, marginal, measure_of
+from equinoise.statistics.metrics import Marginals, bin_moments, marginals_of, measure_of, pair_associations
 
 QUARTILES = {"lower_quartile": 0.25, "median": 0.5, "upper_quartile": 0.75}
 
@@ -19,27 +19,30 @@ CUMULATION_ERROR = 1e-12
 
 
 def compare_rows(p: Floats, q: Floats, axes: Sequence[AnyAxis], *, within: bool = True) -> dict[str, Any]:
-    """:func:`column_statistics` of every column and :func:`associations` of every two, of the ``data`` (its rows over
-    the cells, p) and of what is ``released`` (q).
+    """:func:`compare_marginals` of distributions over the cells of a joint grid, flat."""
+    return compare_marginals(marginals_of(p, axes), marginals_of(q, axes), axes, within=within)
+
+
+def compare_marginals(p: Marginals, q: Marginals, axes: Sequence[AnyAxis], *, within: bool = True) -> dict[str, Any]:
+    """:func:`column_statistics` of every column and :func:`associations` of every two, of the ``data`` (p, its rows
+    over the cells) and of what is ``released`` (q), each by its marginals of one and two columns.
 
     Both are of the values that come out of each cell, so those of the data are at the resolution of the grid: without a
     step a bin's midpoint, which is moved to the nearer bound if rows stay ``within``; with one, all of the bin's steps
     equally often. JSON holds all of it; what is undefined, as of a constant column, is None.
     """
-    shape = [axis.bins for axis in axes]
-    tables = {"data": p.reshape(shape), "released": q.reshape(shape)}
-    found = {source: associations(table, axes, within=within) for source, table in tables.items()}
+    both = {"data": p, "released": q}
+    found = {source: pair_associations(marginals, axes, within=within) for source, marginals in both.items()}
     measures = {(a.name, b.name): measure_of(a, b) for i, a in enumerate(axes) for b in axes[i + 1 :]}
     return {
         "columns": {
             axis.name: {
-                source: column_statistics(marginal(table, number), axis, within=within)
-                for source, table in tables.items()
+                source: column_statistics(marginals(number), axis, within=within) for source, marginals in both.items()
             }
             for number, axis in enumerate(axes)
         },
         "associations": [
-            {"columns": list(pair), "measure": measure, **{source: found[source][pair] for source in tables}}
+            {"columns": list(pair), "measure": measure, **{source: found[source][pair] for source in both}}
             for pair, measure in measures.items()
         ],
     }

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
-from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
 from equinoise.solvers.solution import Round, tell
@@ -37,7 +36,7 @@ def synthesize(
 ) -> Release:  # fmt: skip
     """Rows of a table about people that may be published: differential privacy for everything that comes out.
 
-    ``epsilon`` (with ``delta``, which only the envelope uses) is for all ``rows`` together, and for later ones.
+    ``epsilon`` (with ``delta``, which the envelope and AIM use) is for all ``rows`` together, and for later ones.
     ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
     say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise.
     ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
@@ -60,7 +59,8 @@ def synthesize(
     )  # fmt: skip
     players, counting = read_players(
         data, public_columns(asked), bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
-        separator=separator, decimal=decimal, check_grid=check_private_grid, least=0,
+        separator=separator, decimal=decimal, check_grid=request.check_grid, joint=request.joint,
+        least=0,
     )  # fmt: skip
     made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")

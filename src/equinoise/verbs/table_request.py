@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.data.category_axis import EXACT, WHOLE
+from equinoise.data.grid import Grid
+from equinoise.data.make_grid import MOST_CELLS_TO_HOLD
 from equinoise.data.players import Players
 from equinoise.data.read_players import outside_rule
 from equinoise.data.schema import Column, Schema
@@ -17,11 +19,13 @@ from equinoise.errors import BadInput, WeakPromiseWarning
 from equinoise.formatting import at_most, join_and
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.envelope_table import EnvelopeTable
-from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.mechanisms.model_table import ModelTable, check_model_grid
+from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
 from equinoise.mechanisms.saved_file import charged
 from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
+from equinoise.synthesis.opendp_filter import check_parts
 
 MOST_DIGITS = 16
 """Of whole numbers below 2^53."""
@@ -45,6 +49,8 @@ class TableRequest:
         check_settings({key: value for key, value in vars(self).items() if key != "base"})
         if self.method == EnvelopeTable.method and self.rows == SAME_ROWS:
             raise BadInput("As many rows as there are people can only be told by noisy counts: --method pay-once.")
+        if self.method == ModelTable.method:
+            check_parts()
         if self.epsilon > MOST_TOTAL_EPSILON:
             warnings.warn(
                 f"An epsilon of {at_most(self.epsilon)} promises next to nothing: what is released may be "
@@ -55,8 +61,23 @@ class TableRequest:
             )
 
     @property
-    def chosen(self) -> str:
+    def joint(self) -> bool | None:
+        """Whether the cells of a joint grid are held; None where the schema decides."""
+        return None if self.method is None else self.method != ModelTable.method
+
+    def check_grid(self, grid: Grid) -> None:
+        """Refuse a grid that the method cannot take, and the method of many columns where its extra is missing."""
+        if self.chosen(grid) == ModelTable.method:
+            many = f"{grid.cells:,} joint cells are too many to count, so --method aim is taken. "
+            check_parts(why="" if self.method else many)
+            check_model_grid(grid)
+        else:
+            check_private_grid(grid)
+
+    def chosen(self, grid: Grid) -> str:
         """The method that was asked for, or that is taken by what is public."""
+        if self.method is None and grid.cells > MOST_CELLS_TO_HOLD:
+            return ModelTable.method
         few = isinstance(self.rows, int) and self.rows <= 5
         return self.method or (EnvelopeTable.method if few else CountsTable.method)
 
@@ -68,7 +89,7 @@ class TableRequest:
         warn_of_delta(self.delta, players.total_people)
         asked = {"rows": self.rows, "method": self.method, "delta": float(self.delta)}
         settings = {**counting, **asked, "epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
-        if self.chosen != EnvelopeTable.method:
+        if self.chosen(players.grid) != EnvelopeTable.method:
             return self._paid_once(players, settings, save, force, progress)
         assert isinstance(self.rows, int)
         tell(progress, "Working out the weights")
@@ -83,14 +104,18 @@ class TableRequest:
     def _paid_once(
         self, players: Players, settings: dict[str, Any], save: str | Path | None, force: bool,
         progress: Progress | None,
-    ) -> CountsTable:  # fmt: skip
-        """Noisy counts, which the file says are paid for, durably, before the noise is drawn."""
+    ) -> PrivateTable:  # fmt: skip
+        """Noisy counts, or a model of such, which the file says are paid for, durably, before the noise is drawn."""
         price = f"epsilon {at_most(self.epsilon)} for the noisy counts of {players.grid.name}"
+        many: dict[str, Any] = {"rows_per_person": self.rows_per_person, "settings": settings}
+        made: PrivateTable
         with nullcontext() if save is None else charged(Path(save), price, force=force):
-            tell(progress, "Drawing noise, and estimating the table from the noisy counts")
-            made = CountsTable.make(
-                players, epsilon=self.epsilon, rows_per_person=self.rows_per_person, settings=settings
-            )
+            if self.chosen(players.grid) == ModelTable.method:
+                tell(progress, "Making a model of the columns with OpenDP's AIM, which takes a minute or so")
+                made = ModelTable.make(players, epsilon=self.epsilon, delta=self.delta, **many)
+            else:
+                tell(progress, "Drawing noise, and estimating the table from the noisy counts")
+                made = CountsTable.make(players, epsilon=self.epsilon, **many)
             if save is not None:
                 made.save(save, force=True)
         return made
