@@ -23,6 +23,7 @@ def synthesize(
     epsilon: float,
     rows: int | str,
     delta: float = 0.0,
+    people: int | None = None,
     method: str | None = None,
     column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
@@ -39,7 +40,9 @@ def synthesize(
 
     ``epsilon`` (with ``delta``, which only the envelope uses) is for all ``rows`` together, and for later ones.
     ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
-    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise.
+    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
+    ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
+    never decides them.
     ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
     to expect people, one number for each cell, the last column's bins running fastest.
 
@@ -55,13 +58,14 @@ def synthesize(
     assert not isinstance(progress, bool)  # watched
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     request = TableRequest(
-        epsilon=epsilon, rows=rows, delta=delta, method=method, unit=asked.unit, rows_per_person=rows_per_person,
-        base=base,
+        epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
+        rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
+    choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(
-        data, public_columns(asked), bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
+        data, choice.schema, bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal, check_grid=check_private_grid, least=0,
     )  # fmt: skip
-    made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data).plain)
+    made = request.make(players, counting, choice, save, force, progress).releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")
     return Release(made.sample(made.rows_alike if isinstance(rows, str) else rows), made)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.data.category_axis import EXACT, WHOLE
+from equinoise.data.make_grid import make_grid
 from equinoise.data.players import Players
 from equinoise.data.read_players import outside_rule
 from equinoise.data.schema import Column, Schema
@@ -22,6 +23,9 @@ from equinoise.mechanisms.saved_file import charged
 from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
+from equinoise.synthesis.choice import Choice, simulated_choice, usual_choice
+from equinoise.synthesis.expectation import Price, Simulation
+from equinoise.synthesis.plan import Plan, make_plan
 
 MOST_DIGITS = 16
 """Of whole numbers below 2^53."""
@@ -37,6 +41,7 @@ class TableRequest:
     rows: int | str
     delta: float = 0.0
     method: str | None = None
+    people: int | None = None
     unit: str | None = None
     rows_per_person: int = 1
     base: Sequence[float] | None = None
@@ -55,20 +60,41 @@ class TableRequest:
             )
 
     @property
-    def chosen(self) -> str:
-        """The method that was asked for, or that is taken by what is public."""
-        few = isinstance(self.rows, int) and self.rows <= 5
-        return self.method or (EnvelopeTable.method if few else CountsTable.method)
+    def price(self) -> Price:
+        """What may be paid, and for how many rows; as many as people are as many as anyone may know."""
+        rows = self.rows if isinstance(self.rows, int) else self.people or 1
+        return Price(float(self.epsilon), int(rows), float(self.delta), int(self.rows_per_person))
+
+    def choose(self, schema: Schema, bins: int | None, progress: Progress | None) -> Choice:
+        """The method, and the schema with its bins, by what is public: before any data is opened."""
+        same = isinstance(self.rows, str)
+        if self.people is None:
+            return usual_choice(schema, self.price, method=self.method, bins=bins, same=same)
+        people = Simulation.of(make_grid(schema, bins=bins), int(self.people), self.price.rows_per_person)
+        told = {"method": self.method, "bins": bins, "same": same, "progress": progress}
+        return simulated_choice(schema, people, self.price, **told)  # type: ignore[arg-type]
+
+    def plan(self, schema: Schema, bins: int | None, progress: Progress | None) -> Plan:
+        """The choice, what to expect of it, and what other settings would give."""
+        assert self.people is not None
+        told = {"method": self.method, "bins": bins, "same": isinstance(self.rows, str), "progress": progress}
+        return make_plan(schema, int(self.people), self.price, **told)  # type: ignore[arg-type]
 
     def make(
-        self, players: Players, counting: dict[str, Any], save: str | Path | None, force: bool,
+        self, players: Players, counting: dict[str, Any], choice: Choice, save: str | Path | None, force: bool,
         progress: Progress | None,
     ) -> PrivateTable:  # fmt: skip
-        """The mechanism, certified, and saved if there is a file for it."""
+        """The mechanism by the method of a choice, certified, and saved if there is a file for it."""
         warn_of_delta(self.delta, players.total_people)
-        asked = {"rows": self.rows, "method": self.method, "delta": float(self.delta)}
-        settings = {**counting, **asked, "epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
-        if self.chosen != EnvelopeTable.method:
+        asked = {"rows": self.rows, "method": self.method, "people": self.people, "delta": float(self.delta)}
+        settings = {
+            **counting,
+            **asked,
+            "plan": choice.sentence,
+            "epsilon": float(self.epsilon),
+            "rows_per_person": self.rows_per_person,
+        }
+        if choice.method != EnvelopeTable.method:
             return self._paid_once(players, settings, save, force, progress)
         assert isinstance(self.rows, int)
         tell(progress, "Working out the weights")
