@@ -42,12 +42,10 @@ READING = ("optimize", "synthesize", "compare")
 COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
 NAMING = (*OPENING, "schema")
-"""Commands that play the game, have a grid of their own, count columns, open data with an engine, or look at a file at
-all."""
-
-PUBLISHING = ("synthesize", "plan")
 PLAN = ("plan",)
-"""Commands of differential privacy; and the one that has columns, but no data."""
+PUBLISHING = ("synthesize", *PLAN)
+"""Commands that play the game, have a grid of their own, count columns, open data with an engine, look at a file at
+all, have columns but no data, or publish with differential privacy."""
 
 METHODS = ("envelope", "pay-once")
 SAME_ROWS = "same"
@@ -110,8 +108,8 @@ SETTINGS = {
         help="How many rows to draw; same: about as many as there are people, by the noisy counts.",
     ),
     "people": Setting(
-        kind=int, metavar="N", commands=PUBLISHING, words="about how many people there are, as anyone may know",
-        checks=whole(1, MOST_DRAWS), usual="the method by a rule of epsilon and rows, the bins by the schema",
+        kind=int, metavar="N", commands=PUBLISHING, words="about how many people", checks=whole(1, MOST_DRAWS),
+        usual="the method by epsilon and rows, the bins by the schema",
         help="About how many people there are, as anyone may know: decides method and bins; never counted.",
     ),
     "method": Setting(
@@ -251,10 +249,7 @@ SETTINGS = {
         kind=Path, commands=("synthesize",), saved=False, usual="even",
         help="A file with one number for each cell of the grid: where people are expected.",
     ),
-    "plan": Setting(
-        words="plan", checks=((lambda value: isinstance(value, str), "a sentence"),),
-        help="Which method was taken, and why.",
-    ),
+    "plan": Setting(words="plan", checks=((lambda value: isinstance(value, str), "text"),), help="Why this method."),
     "own_start": Setting(
         kind=bool, default=False, words="solved from a start of one's own", checks=FLAG,
         help="Whether a profile to start from was given (start=).",

@@ -28,15 +28,15 @@ SEED = 1
 
 BELLS = (1, 2, 3, 1, 2)
 AMOUNT_BINS = 24
-AMOUNT_MEANS, AMOUNT_SHAPES = (0.12, 0.3), (2.0, 5.0)
+AMOUNT_MEANS, AMOUNT_SHAPES = (0.1, 0.27), (2.0, 5.0)
 """As a share of the bounds, and one over the variance of the logarithm."""
 
-CENTRES, WIDTHS = (0.35, 0.62), (0.09, 0.18)
+CENTRES, WIDTHS = (0.35, 0.62), (0.085, 0.175)
 CORRELATIONS = (0.2, 0.6)
-FEW_VALUES, ROUGHNESS_OF_FEW, ROUGHNESS = 25, 1.5, 0.08
+FEW_VALUES, ROUGHNESS_OF_FEW, ROUGHNESS = 25, 1.5, 0.15
 """Variance of what each value of a column is more, or less, frequent than its neighbours; 1 is as frequent."""
 
-CELL_ROUGHNESS = 0.2
+CELL_ROUGHNESS = 0.3
 ZIPF, SHARE_ROUGHNESS = (1.0, 3.0), 0.8
 MISSING = 0.05
 LEAST = 1e-3
