@@ -164,16 +164,20 @@ def _enough(
         one = replace(price, epsilon=epsilon)
         return any(simulation.tv(name, one, grids[-1]) <= TOO_FAR for name in methods)
 
-    larger = _least(lambda factor: near_enough(people, price.epsilon * factor), MOST_TOTAL_EPSILON / price.epsilon)
-    many = _least(lambda factor: near_enough(round(people * factor), price.epsilon), MOST_PEOPLE / people, larger)
+    start = max(2.0, 5 * price.rows_per_person / price.epsilon / people)  # less is hopeless: noise is a fifth of it all
+    most = MOST_TOTAL_EPSILON / price.epsilon
+    larger = _least(lambda factor: near_enough(people, price.epsilon * factor), most, start)
+    many = _least(
+        lambda factor: near_enough(round(people * factor), price.epsilon), MOST_PEOPLE / people, larger or start
+    )
     enough_people = None if many is None else round(_two_digits(people * many))
     return enough_people, None if larger is None else _two_digits(price.epsilon * larger)
 
 
-def _least(enough: Callable[[float], bool], most: float, start: float | None = None) -> float | None:
+def _least(enough: Callable[[float], bool], most: float, start: float) -> float | None:
     """About the least factor that is enough, by doubling (or halving) from a start on, then between the two; None if
     none up to ``most`` is."""
-    high = min(start or 2.0, most)
+    high = min(start, most)
     while not enough(high):
         if high >= most:
             return None

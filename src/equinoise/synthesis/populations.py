@@ -33,12 +33,10 @@ AMOUNT_MEANS, AMOUNT_SHAPES = (0.1, 0.27), (2.0, 5.0)
 
 CENTRES, WIDTHS = (0.35, 0.62), (0.085, 0.175)
 CORRELATIONS = (0.2, 0.6)
-ROUGHNESS, FEW_VALUES, ROUGHNESS_OF_FEW = (0.01, 0.03, 0.1, 0.03, 0.3), 25, 1.5
+FEW_VALUES, ROUGHNESS_OF_FEW, ROUGHNESS = 25, 1.5, 0.15
 """Variance of what each value of a column is more, or less, frequent than its neighbours; 1 is as frequent."""
 
 CELL_ROUGHNESS = 0.3
-"""Of the cells of several columns, beside that of each."""
-
 ZIPF, SHARE_ROUGHNESS = (1.0, 3.0), 0.8
 MISSING = 0.05
 LEAST = 1e-3
@@ -50,15 +48,13 @@ def population(axes: Sequence[AnyAxis], number: int) -> Floats:
     rng = np.random.default_rng([SEED, number])
     bells = BELLS[number % len(BELLS)]
     shares, places = rng.dirichlet([3.0] * bells), rng.normal(0, 0.7, bells)
-    rough = ROUGHNESS[number % len(ROUGHNESS)]
-    columns = [_Numbers.of(axis, rough, rng) if isinstance(axis, Axis) else _shares(axis.bins, rng) for axis in axes]
+    columns = [_Numbers.of(axis, rng) if isinstance(axis, Axis) else _shares(axis.bins, rng) for axis in axes]
     rho = rng.uniform(*CORRELATIONS)
     table: Floats = np.zeros(())
     for share, place in zip(shares, places, strict=True):
         bell = _bell(columns, place, rho, bells > 1, rng)
         table = table + share * bell / bell.sum()
-    if len(axes) > 1:
-        table = table * rng.gamma(1 / CELL_ROUGHNESS, CELL_ROUGHNESS, table.shape)
+    table = table * rng.gamma(1 / CELL_ROUGHNESS, CELL_ROUGHNESS, table.shape)
     for at, axis in enumerate(axes):
         if isinstance(axis, Axis) and axis.categories:
             table = np.concatenate([(1 - MISSING) * table, MISSING * table.sum(axis=at, keepdims=True)], axis=at)
@@ -77,13 +73,13 @@ class _Numbers:
     frequency: Floats
 
     @classmethod
-    def of(cls, axis: Axis, rough: float, rng: np.random.Generator) -> _Numbers:
-        """What a population has on an axis; ``rough`` is its roughness where there are many values."""
+    def of(cls, axis: Axis, rng: np.random.Generator) -> _Numbers:
+        """What a population has on an axis."""
         bins = axis.number_bins
         amount = axis.low == 0 and axis.day_zero is None and bins >= AMOUNT_BINS
         centre = rng.uniform(*(AMOUNT_MEANS if amount else CENTRES))
         width = 1 / math.sqrt(rng.uniform(*AMOUNT_SHAPES)) if amount else rng.uniform(*WIDTHS)
-        rough = ROUGHNESS_OF_FEW if 0 < axis.steps <= FEW_VALUES else rough
+        rough = ROUGHNESS_OF_FEW if 0 < axis.steps <= FEW_VALUES else ROUGHNESS
         frequency = rng.gamma(1 / rough, rough, bins) + LEAST
         return cls((np.arange(bins) + 0.5) / bins, amount, centre, width, frequency)
 

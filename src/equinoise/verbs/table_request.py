@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.data.category_axis import EXACT, WHOLE
-from equinoise.data.make_grid import make_grid
+from equinoise.data.make_grid import make_grid, with_bins
 from equinoise.data.players import Players
 from equinoise.data.read_players import outside_rule
 from equinoise.data.schema import Column, Schema
@@ -20,7 +20,7 @@ from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.mechanisms.saved_file import charged
-from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
+from equinoise.settings import MOST_BINS, MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
 from equinoise.synthesis.choice import Choice, simulated_choice, usual_choice
@@ -70,7 +70,10 @@ class TableRequest:
         same = isinstance(self.rows, str)
         if self.people is None:
             return usual_choice(schema, self.price, method=self.method, bins=bins, same=same)
-        people = Simulation.of(make_grid(schema, bins=bins), int(self.people), self.price.rows_per_person)
+        grid = make_grid(schema, bins=bins)
+        if self.base is not None:  # it has a number for every cell of the schema's grid
+            schema = with_bins(schema, grid, MOST_BINS)
+        people = Simulation.of(grid, int(self.people), self.price.rows_per_person)
         told = {"method": self.method, "bins": bins, "same": same, "progress": progress}
         return simulated_choice(schema, people, self.price, **told)  # type: ignore[arg-type]
 
