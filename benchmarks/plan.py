@@ -2,8 +2,8 @@
 
 `people` is the true number, taken as a public guess. "Came out" is the total variation over the joint cells of the
 plan's grid, of the envelope's weights or as the mean of 5 releases with seeded noise. "Expected" is the plan's, by the
-same method; its pick is right if that method came out closer on this grid. Writes benchmarks/plan.md, in some three
-minutes on one core.
+same method; its pick is right if that method came out closer on this grid. Writes benchmarks/plan.md, in a
+minute or two on one core.
 """
 
 from __future__ import annotations
