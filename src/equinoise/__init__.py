@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from equinoise.privacy.promise import Promise as Promise
     from equinoise.solvers.best_response import best_response as best_response
     from equinoise.solvers.solution import Solution as Solution
+    from equinoise.synthesis.plan import Plan as Plan
     from equinoise.verbs.optimize import optimize as optimize
+    from equinoise.verbs.plan import plan as plan
     from equinoise.verbs.synthesize import synthesize as synthesize
 
 __version__ = "0.1.0"
@@ -54,6 +56,7 @@ _HOMES = {
     "EquinoiseError": "errors",
     "EquinoiseWarning": "errors",
     "PerInstance": "mechanisms.per_instance",
+    "Plan": "synthesis.plan",
     "Game": "game.game",
     "Grid": "data.grid",
     "Histogram": "data.grid",
@@ -72,6 +75,7 @@ _HOMES = {
     "certify": "privacy.certificate",
     "compare": "analysis.compare",
     "optimize": "verbs.optimize",
+    "plan": "verbs.plan",
     "synthesize": "verbs.synthesize",
     "write_losses": "analysis.row_losses",
 }
@@ -79,8 +83,9 @@ _HOMES = {
 __all__ = [
     "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
     "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
-    "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
+    "Plan", "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
+    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan", "synthesize",
+    "write_losses",
 ]  # fmt: skip
 
 

@@ -47,7 +47,7 @@ SEPARATOR_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 COMMANDS = {
     name: f"equinoise.cli.{name}"
     for name in (
-        "audit", "compare", "cost", "demo", "explore", "losses", "optimize", "report", "reproduce", "sample",
+        "audit", "compare", "cost", "demo", "explore", "losses", "optimize", "plan", "report", "reproduce", "sample",
         "schema", "show", "synthesize",
     )
 }  # fmt: skip

@@ -23,9 +23,9 @@ from equinoise.solvers.genetic import GENERATIONS
 from equinoise.solvers.optimal import TIME_LIMIT
 from equinoise.solvers.procedure import Procedure
 
-VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "compare": compare}
+VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "plan": equinoise.plan, "compare": compare}
 NO_SETTINGS = {"data", "start", "progress", "genetic", "save", "force"}
-OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins")}
+OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins"), ("plan", "people")}
 """Settings that a command has otherwise than the table."""
 
 OF_THEIR_OWN = {("cost", "draws"), ("cost", "delta"), ("schema", "column")}

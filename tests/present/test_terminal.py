@@ -30,6 +30,7 @@ COMMANDS = [
     "explore",
     "losses",
     "optimize",
+    "plan",
     "report",
     "reproduce",
     "sample",

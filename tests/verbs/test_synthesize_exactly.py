@@ -94,7 +94,8 @@ class Reader:
 
     def make(self, people, **settings):
         request = TableRequest(unit=self.schema.unit, rows_per_person=self.most, **settings)
-        return request.make(*self.players(people), None, False, None)
+        choice = request.choose(self.schema, None, None)
+        return request.make(*self.players(people), choice, None, False, None)
 
     def pairs(self):
         """Every dataset of at most one person or of a crowd of the first, and the same with one person more."""

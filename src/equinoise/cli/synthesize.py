@@ -77,6 +77,7 @@ def command(
     if as_json:
         files = {"file": str(save), "rows_file": str(out), "counts_file": publish_counts and str(publish_counts)}
         many = {"rows_drawn": release.rows.height, "promise_in_one_line": release.promise.in_one_line}
+        many["plan"] = release.mechanism.settings["plan"]
         terminal.print_json({**release.mechanism.summary(), **many, **files, "warnings": warnings})
     else:
         terminal.show_synthesized(release.mechanism, release.rows.height, out, save, publish_counts)

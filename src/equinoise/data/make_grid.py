@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
@@ -56,6 +57,17 @@ def make_grid(
         for column in free:
             wanted[column.name] = _fewer(column, wanted[column.name], max(most, 2))
     return Grid(tuple(_axis(column, wanted[column.name]) for column in schema.columns))
+
+
+def with_bins(schema: Schema, grid: Grid, most: int) -> Schema:
+    """A schema with bins for every column of numbers that has none of its own: those of its ``grid``, or fewer, at most
+    ``most``."""
+    columns = []
+    for column, axis in zip(schema.columns, grid.axes, strict=True):
+        if column.categories is None and column.bins is None:
+            column = replace(column, bins=_fewer(column, axis.bins - axis.categories, most))  # noqa: PLW2901
+        columns.append(column)
+    return replace(schema, columns=tuple(columns))
 
 
 def _cells(schema: Schema, wanted: dict[str, int]) -> int:

@@ -17,7 +17,7 @@ from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
 from equinoise.mechanisms.draws import RandomBytes, draw_weighted
 from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
-from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
+from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_order, epsilon_of_one_row
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.envelope_certificate import certify_envelope
 from equinoise.privacy.range_certificate import MOST_COMPOSED, certify_bounded_range
@@ -196,14 +196,6 @@ class EnvelopeTable(PrivateTable):
         except (BadInput, PromiseNotMet):
             return None
         return float(made.metrics()["kl"])
-
-
-def epsilon_of_one_row(budget: Budget, rows: int) -> float:
-    """The largest epsilon of a row such that so many rows stay within the budget together."""
-    if budget.delta > 0 and rows > 1:
-        return bounded_range_epsilon(budget, rows)
-    each = budget.epsilon / rows
-    return each if rows * Fraction(each) <= Fraction(budget.epsilon) else math.nextafter(each, 0)
 
 
 def _too_many(budget: Budget, rows: int, rows_per_person: int) -> PromiseNotMet:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -201,6 +202,14 @@ def bounded_range_epsilon(budget: Budget, draws: int) -> float:
     rho = ((budget.epsilon - _rest(_FINE, budget.delta)) / (_FINE * draws)).max()
     quick = max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - SUM_MARGIN))
     return composed_epsilon(budget.epsilon, budget.delta, draws, float(quick))
+
+
+def epsilon_of_one_row(budget: Budget, rows: int) -> float:
+    """The largest epsilon of a row such that so many rows stay within the budget together."""
+    if budget.delta > 0 and rows > 1:
+        return bounded_range_epsilon(budget, rows)
+    each = budget.epsilon / rows
+    return each if rows * Fraction(each) <= Fraction(budget.epsilon) else math.nextafter(each, 0)
 
 
 _FINE = 1 + np.geomspace(1e-4, 1e8, 20_001)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
+from equinoise.mechanisms.model_table import ModelTable
 from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
 from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.progress import takes_progress_flag
-from equinoise.verbs.table_request import TableRequest, public_columns
+from equinoise.verbs.table_request import TableRequest, check_table_grid, public_columns
 
 
 @takes_progress_flag
@@ -22,6 +24,7 @@ def synthesize(
     epsilon: float,
     rows: int | str,
     delta: float = 0.0,
+    people: int | None = None,
     method: str | None = None,
     column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
@@ -38,7 +41,9 @@ def synthesize(
 
     ``epsilon`` (with ``delta``, which the envelope and AIM use) is for all ``rows`` together, and for later ones.
     ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
-    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise.
+    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
+    ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
+    never decides them.
     ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
     to expect people, one number for each cell, the last column's bins running fastest.
 
@@ -54,14 +59,15 @@ def synthesize(
     assert not isinstance(progress, bool)  # watched
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     request = TableRequest(
-        epsilon=epsilon, rows=rows, delta=delta, method=method, unit=asked.unit, rows_per_person=rows_per_person,
-        base=base,
+        epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
+        rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
+    choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(
-        data, public_columns(asked), bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
-        separator=separator, decimal=decimal, check_grid=request.check_grid, joint=request.joint,
-        least=0,
+        data, choice.schema, bins=bins, joint=choice.method != ModelTable.method, most_rows=rows_per_person, least=0,
+        check_grid=partial(check_table_grid, method=choice.method), engine=engine, engine_address=engine_address,
+        separator=separator, decimal=decimal,
     )  # fmt: skip
-    made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data).plain)
+    made = request.make(players, counting, choice, save, force, progress).releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")
     return Release(made.sample(made.rows_alike if isinstance(rows, str) else rows), made)

@@ -11,7 +11,7 @@ from typing import Any
 
 from equinoise.data.category_axis import EXACT, WHOLE
 from equinoise.data.grid import Grid
-from equinoise.data.make_grid import MOST_CELLS_TO_HOLD
+from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, with_bins
 from equinoise.data.players import Players
 from equinoise.data.read_players import outside_rule
 from equinoise.data.schema import Column, Schema
@@ -22,10 +22,13 @@ from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.model_table import ModelTable, check_model_grid
 from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
 from equinoise.mechanisms.saved_file import charged
-from equinoise.settings import MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
+from equinoise.settings import MOST_BINS, MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
+from equinoise.synthesis.choice import Choice, schema_grid, simulated_choice, usual_choice
+from equinoise.synthesis.expectation import Price, Simulation
 from equinoise.synthesis.opendp_filter import check_parts
+from equinoise.synthesis.plan import Plan, make_plan
 
 MOST_DIGITS = 16
 """Of whole numbers below 2^53."""
@@ -41,6 +44,7 @@ class TableRequest:
     rows: int | str
     delta: float = 0.0
     method: str | None = None
+    people: int | None = None
     unit: str | None = None
     rows_per_person: int = 1
     base: Sequence[float] | None = None
@@ -61,36 +65,46 @@ class TableRequest:
             )
 
     @property
-    def joint(self) -> bool | None:
-        """Whether the cells of a joint grid are held; None where the schema decides."""
-        return None if self.method is None else self.method != ModelTable.method
+    def price(self) -> Price:
+        """What may be paid, and for how many rows; as many as people are as many as anyone may know."""
+        rows = self.rows if isinstance(self.rows, int) else self.people or 1
+        return Price(float(self.epsilon), int(rows), float(self.delta), int(self.rows_per_person))
 
-    def check_grid(self, grid: Grid) -> None:
-        """Refuse a grid that the method cannot take, and the method of many columns where its extra is missing."""
-        if self.chosen(grid) == ModelTable.method:
-            many = f"{grid.cells:,} joint cells are too many to count, so --method aim is taken. "
-            check_parts(why="" if self.method else many)
-            check_model_grid(grid)
+    def choose(self, schema: Schema, bins: int | None, progress: Progress | None) -> Choice:
+        """The method, and the schema with its bins, by what is public: before any data is opened."""
+        same = isinstance(self.rows, str)
+        if self.people is None:
+            choice = usual_choice(schema, self.price, method=self.method, bins=bins, same=same)
         else:
-            check_private_grid(grid)
+            grid = schema_grid(schema, bins, self.method)
+            if self.base is not None:  # it has a number for every cell of the schema's grid
+                schema = with_bins(schema, grid, MOST_BINS)
+            people = Simulation.of(grid, int(self.people), self.price.rows_per_person)
+            told = {"method": self.method, "bins": bins, "same": same, "progress": progress}
+            choice = simulated_choice(schema, people, self.price, **told)  # type: ignore[arg-type]
+        if self.base is not None and choice.method != EnvelopeTable.method:
+            raise BadInput(
+                f"A base is for the envelope, and {choice.method} is taken. Say --method envelope, or leave --base out."
+            )
+        return choice
 
-    def chosen(self, grid: Grid) -> str:
-        """The method that was asked for, or that is taken by what is public."""
-        if self.method is None and grid.cells > MOST_CELLS_TO_HOLD:
-            return ModelTable.method
-        few = isinstance(self.rows, int) and self.rows <= 5
-        return self.method or (EnvelopeTable.method if few else CountsTable.method)
+    def plan(self, schema: Schema, bins: int | None, progress: Progress | None) -> Plan:
+        """The choice, what to expect of it, and what other settings would give."""
+        assert self.people is not None
+        told = {"method": self.method, "bins": bins, "same": isinstance(self.rows, str), "progress": progress}
+        return make_plan(schema, int(self.people), self.price, **told)  # type: ignore[arg-type]
 
     def make(
-        self, players: Players, counting: dict[str, Any], save: str | Path | None, force: bool,
+        self, players: Players, counting: dict[str, Any], choice: Choice, save: str | Path | None, force: bool,
         progress: Progress | None,
     ) -> PrivateTable:  # fmt: skip
-        """The mechanism, certified, and saved if there is a file for it."""
+        """The mechanism by the method of a choice, certified, and saved if there is a file for it."""
         warn_of_delta(self.delta, players.total_people)
-        asked = {"rows": self.rows, "method": self.method, "delta": float(self.delta)}
-        settings = {**counting, **asked, "epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
-        if self.chosen(players.grid) != EnvelopeTable.method:
-            return self._paid_once(players, settings, save, force, progress)
+        asked = {"rows": self.rows, "method": self.method, "people": self.people, "delta": float(self.delta)}
+        paid = {"epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
+        settings = {**counting, **asked, **paid, "plan": choice.sentence}
+        if choice.method != EnvelopeTable.method:
+            return self._paid_once(players, settings, choice, save, force, progress)
         assert isinstance(self.rows, int)
         tell(progress, "Working out the weights")
         made = EnvelopeTable.make(
@@ -102,7 +116,7 @@ class TableRequest:
         return made
 
     def _paid_once(
-        self, players: Players, settings: dict[str, Any], save: str | Path | None, force: bool,
+        self, players: Players, settings: dict[str, Any], choice: Choice, save: str | Path | None, force: bool,
         progress: Progress | None,
     ) -> PrivateTable:  # fmt: skip
         """Noisy counts, or a model of such, which the file says are paid for, durably, before the noise is drawn."""
@@ -110,7 +124,7 @@ class TableRequest:
         many: dict[str, Any] = {"rows_per_person": self.rows_per_person, "settings": settings}
         made: PrivateTable
         with nullcontext() if save is None else charged(Path(save), price, force=force):
-            if self.chosen(players.grid) == ModelTable.method:
+            if choice.method == ModelTable.method:
                 tell(progress, "Making a model of the columns with OpenDP's AIM, which takes a minute or so")
                 made = ModelTable.make(players, epsilon=self.epsilon, delta=self.delta, **many)
             else:
@@ -119,6 +133,16 @@ class TableRequest:
             if save is not None:
                 made.save(save, force=True)
         return made
+
+
+def check_table_grid(grid: Grid, method: str) -> None:
+    """Refuse a grid that a method cannot take, and the method of many columns where its extra is missing."""
+    if method != ModelTable.method:
+        check_private_grid(grid)
+        return
+    many = f"{grid.cells:,} joint cells are too many to count, so --method aim is taken. "
+    check_parts(why=many if grid.cells > MOST_CELLS_TO_HOLD else "")
+    check_model_grid(grid)
 
 
 def public_columns(schema: Schema) -> Schema:

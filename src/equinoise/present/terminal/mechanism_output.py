@@ -45,7 +45,8 @@ def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, 
     """What ``synthesize`` released and promised, and for the custodian's eyes how close it is."""
     console = stdout_console()
     console.print(mechanism.promise.in_one_line, style="green")
-    console.print(f"{describe_bins(mechanism.grid)} Method: {mechanism.method}.")
+    console.print(describe_bins(mechanism.grid))
+    console.print(f"Plan: {mechanism.settings['plan']}")
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
     distances = mechanism.metrics()
