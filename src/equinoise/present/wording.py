@@ -25,6 +25,10 @@ METRIC_NAMES = {
     "jaccard": "Jaccard index (above 0.001)",
     "cosine": "cosine similarity",
     "wasserstein": "Wasserstein distance",
+    "tv_1way": "total variation of single columns, mean",
+    "tv_2way": "total variation of two columns, mean",
+    "mean_error": "error of the means (standard deviations)",
+    "median_error": "error of the medians (standard deviations)",
     "correlation_loss": "largest change of a correlation",
     "association_loss": "largest change of Cramer's V or a correlation ratio",
 }

@@ -126,6 +126,19 @@ def joint_metrics(p: Floats, q: Floats, axes: Sequence[AnyAxis]) -> dict[str, An
     }
 
 
+def marginal_distances(p: Floats, q: Floats, axes: Sequence[AnyAxis]) -> dict[str, float]:
+    """Total variation of the distributions of single columns (``tv_1way``) and of two columns at a time (``tv_2way``),
+    each a mean over all of them; of several columns, p and q flat."""
+    shape = [axis.bins for axis in axes]
+    original, output = p.reshape(shape), q.reshape(shape)
+
+    def mean_tv(many: int) -> float:
+        some = list(combinations(range(len(axes)), many))
+        return sum(tv(marginal(original, *kept), marginal(output, *kept)) for kept in some) / len(some)
+
+    return {f"tv_{many}way": mean_tv(many) for many in (1, 2)}
+
+
 def bin_moments(axis: Axis, *, within: bool = False) -> tuple[Floats, Floats]:
     """Mean and variance of the rows that come out of each bin of numbers (two arrays, data units and their squares): of
     the midpoint, moved to the nearer bound if rows stay ``within``, or of steps that come out equally often."""
