@@ -175,11 +175,13 @@ class Methods:
         self, method: str, epsilon: float, promised: float, found: Sequence[tuple[float, dict[str, Any]]]
     ) -> Row:
         """A row of means over releases, of which each has its seconds and metrics."""
+        divergences = [one["kl"] for _, one in found]
         return self._row(
             epsilon, method, promised,
             metrics=_means([one for _, one in found]),
             seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.players.total_people,
-            kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
+            kl_spread=float(np.std(divergences, ddof=1)) if np.isfinite(divergences).all() else None,
+            releases=len(found),
         )  # fmt: skip
 
     def _releases(

@@ -128,9 +128,9 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
                 f"up to {at_most(row.solver['gap'])} may exist."
             )
     for method in comparison.methods:
-        random = [row for row in comparison.rows if row.method == method and row.kl_spread is not None]
+        random = [row for row in comparison.rows if row.method == method and row.releases is not None]
         if random:
-            spreads = ", ".join(_brief("kl", row.kl_spread or 0.0) for row in random)
+            spreads = ", ".join(_brief("kl", row.kl_spread) for row in random)
             console.print(
                 f"{method} is random: its figures are means over {random[0].releases} releases. Standard deviation of "
                 f"its KL, by epsilon: {spreads}."
