@@ -14,7 +14,7 @@ import equinoise
 from equinoise import BadInput, NotPublicWarning
 from equinoise.analysis import compare as comparison
 from equinoise.analysis import methods
-from equinoise.analysis.method_row import PROMISES
+from equinoise.analysis.method_row import MODELS, PROMISES, promise_of
 from equinoise.cli import demo
 from equinoise.data.players import Players
 from equinoise.statistics import baselines, metrics
@@ -23,7 +23,7 @@ from tests.helpers.private_tables import envelope
 
 FAST = {"restarts": 2, "time_limit": 1.0, "bins": 41}
 METHODS = [method for method in PROMISES if method != "genetic"]
-OF_ONE_COLUMN = [method for method in METHODS if method not in methods.MODELS]
+OF_ONE_COLUMN = [method for method in METHODS if method not in MODELS]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -351,10 +351,11 @@ def test_several_columns_have_every_method(columns_comparison):
 
 
 def test_what_models_promise_and_that_their_extra_is_named_where_it_is_missing(table, columns_comparison, monkeypatch):
-    for method in methods.MODELS:
+    for method in MODELS:
         row = by(columns_comparison, method, 1)
         assert (row.promised, row.releases, row.protected) == (1, 3, 80)
-        assert "(1, 1e-06)-DP" in row.promise
+        assert "are 1-DP" in row.promise
+        assert promise_of(method, epsilon=1, columns=4).delta == 1e-6  # of more columns, where that is closer
         assert "by the theorem of OpenDP" in row.promise
     monkeypatch.setattr(methods, "make_model", opendp_models.make_model)
     monkeypatch.setitem(sys.modules, "mbi", None)
@@ -401,7 +402,7 @@ def test_several_rows_share_epsilon_where_each_of_them_costs(table):
         assert (row.epsilon, row.protected) == (2, 80 if row.worst_loss is None else row.protected)
         costs = PROMISES[row.method].draws is not None
         same = by(one, row.method, 0.5) if costs else by(whole, row.method, 2)
-        if row.releases is None or row.method in methods.MODELS:
+        if row.releases is None or row.method in MODELS:
             assert row.metrics == same.metrics
             assert (row.protected, row.worst_loss) == (same.protected, same.worst_loss)
         assert row.promised == (2 if costs else same.promised)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.analysis.method_row import PROMISES, LeftOut, Row, share_of_one_row
-from equinoise.analysis.methods import LOCAL_ROWS, MODELS, Methods
+from equinoise.analysis.method_row import MODELS, PROMISES, LeftOut, Row, share_of_one_row
+from equinoise.analysis.methods import LOCAL_ROWS, Methods
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
 from equinoise.data.read_players import (

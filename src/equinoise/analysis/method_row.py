@@ -9,8 +9,12 @@ from equinoise.mechanisms.envelope_table import epsilon_of_one_row
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.promise import Neighbours, Promise
 
-MODEL_DELTA = 1e-6
-"""Of AIM and MST, which are closer with a delta than without: no other method is given one."""
+MODELS = ("aim", "mst")
+"""OpenDP's models of noisy marginals of several columns."""
+
+MODEL_DELTA, MOST_COLUMNS_WITHOUT_DELTA = 1e-6, 3
+"""AIM and MST get what brings them closer: on few columns pure epsilon, whose noise adds up over few marginals; on more
+columns a delta. No other method is given one."""
 
 _GAME = Promise(neighbours=Neighbours.PERSON_REMOVED, epsilon=0)
 _LOCAL = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=0, draws=None)
@@ -28,8 +32,8 @@ PROMISES = {
     "envelope": _DRAW,
     "dp-histogram": replace(_DRAW, draws=None),
     "pay-once": replace(_DRAW, draws=None),
-    "aim": replace(_DRAW, draws=None, delta=MODEL_DELTA, proof="OpenDP"),
-    "mst": replace(_DRAW, draws=None, delta=MODEL_DELTA, proof="OpenDP"),
+    "aim": replace(_DRAW, draws=None, proof="OpenDP"),
+    "mst": replace(_DRAW, draws=None, proof="OpenDP"),
 }
 """What each method promises, of whatever epsilon, in the order in which methods are shown. With one draw each of
 several rows costs; with any number of draws (None), all rows are paid for once."""
@@ -83,9 +87,14 @@ def share_of_one_row(epsilon: float, rows: int) -> float:
     return epsilon_of_one_row(Budget(epsilon, 0.0), rows)
 
 
-def promise_of(method: str, rows: int = 1, epsilon: float = 0.0) -> Promise:
-    """What a method promises of so many rows together; at whatever epsilon, if that is 0."""
-    promise = replace(PROMISES[method], epsilon=epsilon)
+def model_delta(method: str, columns: int) -> float:
+    """The delta of a method on so many columns: that of AIM and MST, or 0."""
+    return MODEL_DELTA if method in MODELS and columns > MOST_COLUMNS_WITHOUT_DELTA else 0.0
+
+
+def promise_of(method: str, rows: int = 1, epsilon: float = 0.0, columns: int = 1) -> Promise:
+    """What a method promises of so many rows together, of so many columns; at whatever epsilon, if that is 0."""
+    promise = replace(PROMISES[method], epsilon=epsilon, delta=model_delta(method, columns))
     if promise.draws is None or rows == 1:
         return promise
     each = share_of_one_row(epsilon, rows) if epsilon > 0 else None

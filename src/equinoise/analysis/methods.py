@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.analysis import opendp_histogram as peers
-from equinoise.analysis.method_row import MODEL_DELTA, LeftOut, Row, promise_of, share_of_one_row
+from equinoise.analysis.method_row import LeftOut, Row, model_delta, promise_of, share_of_one_row
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
@@ -31,9 +31,6 @@ from equinoise.synthesis.estimate import estimate
 from equinoise.synthesis.noisy_counts import NoiseLaw, noise_law, noisy_counts
 from equinoise.synthesis.opendp_filter import ModelRequest
 from equinoise.synthesis.opendp_models import counts_of_columns, make_model
-
-MODELS = ("aim", "mst")
-"""OpenDP's models of noisy marginals of several columns."""
 
 LOCAL_ROWS = {
     "laplace": baselines.laplace_kernel,
@@ -150,7 +147,8 @@ class Methods:
 
     def modelled(self, method: str, epsilon: float) -> Row | LeftOut:
         """A model of noisy counts of one and two columns, by AIM or MST, and the joint distribution that it has."""
-        request = ModelRequest(self.grid.shape, epsilon, MODEL_DELTA, algorithm=method)
+        delta = model_delta(method, len(self.grid.axes))
+        request = ModelRequest(self.grid.shape, epsilon, delta, algorithm=method)
         counts = counts_of_columns(self.grid.bins_of(self.players.cells), self.players.people, self.grid.shape)
         try:
             found = []
@@ -200,7 +198,7 @@ class Methods:
         if promised is None or not math.isfinite(promised):
             promised, said = None, f"nothing: {nothing}"
         else:
-            said = promise_of(method, self.rows, promised).in_short()
+            said = promise_of(method, self.rows, promised, len(self.grid.axes)).in_short()
         said += "" if self.public_bounds else f"; {BOUNDS_NOT_PUBLIC[0].lower()}{BOUNDS_NOT_PUBLIC[1:-1]}"
         return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
 

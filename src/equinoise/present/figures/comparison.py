@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.method_row import MODEL_DELTA, Row
+from equinoise.analysis.method_row import Row, model_delta
 from equinoise.formatting import at_most
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, chart_of, log_x, log_y
@@ -32,7 +32,8 @@ def comparison_figure(comparison: Comparison) -> Figure:
     families = dict(zip(dict.fromkeys(row.noise for row in firsts if row.noise), DASHES, strict=False))
     rows = comparison.rows_to_draw
     draws = "one draw" if rows == 1 else f"{rows:,} draws together"
-    models = f" (AIM and MST with delta {at_most(MODEL_DELTA)})" if {"aim", "mst"} & set(comparison.methods) else ""
+    delta = max(model_delta(method, len(comparison.grid.axes)) for method in comparison.methods)
+    models = f" (AIM and MST with delta {at_most(delta)})" if delta > 0 else ""
     shapes = SHAPES.format(draws=draws, models=models)
     caption = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer. {shapes}"
     if not comparison.public_bounds:

@@ -67,17 +67,17 @@ def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
                 row.label, *(_brief(name, row.metrics[name]) for name in metrics),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
                 "all" if row.protected == comparison.people else f"{row.protected:,}",
-                f" {_promised(row)}",
+                f" {_promised(row, len(comparison.grid.axes))}",
                 style="red" if row.promised is None else None,
             )  # fmt: skip
         table.add_section()
     return table
 
 
-def _promised(row: Row) -> str:
+def _promised(row: Row, columns: int) -> str:
     if row.promised is None:
         return "none"
-    promise = PROMISES[row.method]
+    promise = promise_of(row.method, columns=columns)
     delta = f", delta {at_most(promise.delta)}" if promise.delta > 0 else ""
     return f"{at_most(row.promised, 3)} {SHORT_PROMISES[promise.neighbours]}{delta}"
 
@@ -115,7 +115,7 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     promising = [method for method in comparison.methods if method in kept]
     for promise in dict.fromkeys(PROMISES[method] for method in promising):
         methods = [method for method in promising if PROMISES[method] == promise]
-        console.print(f"  {', '.join(methods)}: {promise_of(methods[0], rows).in_short()}.")
+        console.print(f"  {', '.join(methods)}: {promise_of(methods[0], rows, columns=columns).in_short()}.")
     for row in comparison.rows:
         if row.promised is None:
             console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
