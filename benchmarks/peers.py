@@ -1,10 +1,10 @@
 """`python -m benchmarks.peers`: paying once beside AIM and MST, and every method of `compare` on one table.
 
-AIM and MST are OpenDP's (the extra `aim`), with pure epsilon, as everything here: on two and three columns they are
-closer with it than with a delta of 1e-6. Of the tidied histogram, on the noisy counts that are paid for once, the
-addition with the lower total variation is taken. Means of 2 releases; AIM and MST draw from the system's random
-source, so figures differ a little from run to run. The least of AIM's and MST's total variation is what paying once
-is held against. Writes benchmarks/peers.md, in some fifteen minutes on one core.
+AIM and MST are OpenDP's (the extra `aim`), with pure epsilon, as everything here: on most tables of two and three
+columns they are closer with it than with a delta of 1e-6. Of the tidied histogram, on the noisy counts that are paid
+for once, the addition with the lower total variation is taken. Means of 2 releases; AIM and MST draw from the
+system's random source, so figures differ a little from run to run. The least of AIM's and MST's total variation is
+what paying once is held against. Writes benchmarks/peers.md, in some ten minutes on one core.
 """
 
 from __future__ import annotations
