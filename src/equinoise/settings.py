@@ -103,7 +103,7 @@ SETTINGS = {
         help="Bins of a column of numbers that the schema gives none.",
     ),
     "rows": Setting(
-        kind=object, required=True, metavar="N", commands=PUBLISHING, words="rows asked for",
+        kind=object, required=True, metavar="N", commands=(*PUBLISHING, "compare"), words="rows asked for",
         checks=((is_count, f"a whole number from 1 to {MOST_DRAWS}, or {SAME_ROWS!r}"),),
         help="How many rows to draw; same: about as many as there are people, by the noisy counts.",
     ),

@@ -106,7 +106,7 @@ def test_what_is_told_of_two_columns_is_of_the_rows_and_of_the_tables(many):
     np.add.at(counts, (drawn[:, 0], drawn[:, 7]), 1)
     assert stats.chisquare(counts.ravel(), 200_000 * pair.ravel()).pvalue > 1e-9
     p = many.original_marginal(0, 7)
-    assert 0.5 * np.abs(p - pair).sum() <= many.metrics()["largest_pair_tv"]
+    assert 0.5 * np.abs(p - pair).sum() <= many.metrics()["largest_tv_2way"]
     with pytest.raises(BadInput, match="too many to hold"):
         _ = many.original
 
@@ -274,5 +274,5 @@ def test_marginals_without_the_joint_are_those_of_the_joint(monkeypatch):
     pairs = list(itertools.combinations(range(8), 2))
     apart = [np.abs(marginals_of(p - small._output, axes)(*pair)).sum() / 2 for pair in pairs]
     found = small.metrics()
-    assert (found["pair_tv"], found["largest_pair_tv"]) == pytest.approx((np.mean(apart), max(apart)))
+    assert (found["tv_2way"], found["largest_tv_2way"]) == pytest.approx((np.mean(apart), max(apart)))
     assert found["columns"]["ward"] == pytest.approx(distances(p, small._output, axes)["columns"]["ward"])

@@ -25,7 +25,9 @@ from equinoise.solvers.procedure import Procedure
 
 VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "plan": equinoise.plan, "compare": compare}
 NO_SETTINGS = {"data", "start", "progress", "genetic", "save", "force"}
-OTHERWISE = {("compare", "epsilon"), ("compare", "time_limit"), ("explore", "bins"), ("plan", "people")}
+OTHERWISE = {
+    ("compare", "epsilon"), ("compare", "rows"), ("compare", "time_limit"), ("explore", "bins"), ("plan", "people"),
+}  # fmt: skip
 """Settings that a command has otherwise than the table."""
 
 OF_THEIR_OWN = {("cost", "draws"), ("cost", "delta"), ("schema", "column")}

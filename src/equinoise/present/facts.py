@@ -7,7 +7,7 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.present.wording import draws_in_words
 
 DISTANCES = {"kl": "KL from the original", "tv": "total variation"}
-PAIR_DISTANCES = {"pair_kl": "KL of two columns, mean over pairs", "pair_tv": "total variation of two columns, mean"}
+PAIR_DISTANCES = {"kl_2way": "KL of two columns, mean over pairs", "tv_2way": "total variation of two columns, mean"}
 """Of the joint cells, or where they cannot be held of pairs of columns."""
 
 

@@ -132,14 +132,13 @@ def marginals_of(p: Floats, axes: Sequence[AnyAxis]) -> Marginals:
 
 
 def pair_metrics(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[str, Any]:
-    """:func:`joint_metrics` where the joint grid cannot be held: instead of joint distances those of two columns at a
-    time, ``pair_tv`` and ``pair_kl`` (means over all pairs) and ``largest_pair_tv``."""
+    """:func:`joint_metrics` where the joint grid cannot be held: instead of joint distances those of few columns at a
+    time, :func:`marginal_distances`, ``kl_2way`` (the mean over all pairs) and ``largest_tv_2way``."""
     pairs = [(p(i, j).ravel(), q(i, j).ravel()) for i, j in combinations(range(len(axes)), 2)]
-    distances_of_pairs = [tv(a, b) for a, b in pairs]
     return {
-        "pair_tv": float(np.mean(distances_of_pairs)),
-        "largest_pair_tv": max(distances_of_pairs),
-        "pair_kl": float(np.mean([kl(a, b) for a, b in pairs])),
+        **marginal_distances(p, q, len(axes)),
+        "largest_tv_2way": max(tv(a, b) for a, b in pairs),
+        "kl_2way": float(np.mean([kl(a, b) for a, b in pairs])),
         **_few_columns(p, q, axes),
     }
 
@@ -156,6 +155,16 @@ def _few_columns(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[st
         "association_loss": _largest_change(p, q, axes, numbers=False),
         "columns": {axis.name: axis_metrics(p(i), q(i), axis) for i, axis in enumerate(axes)},
     }
+
+
+def marginal_distances(p: Marginals, q: Marginals, columns: int) -> dict[str, float]:
+    """Total variation of the distributions of single columns (``tv_1way``) and of two columns at a time (``tv_2way``),
+    each a mean over all of them."""
+
+    def mean_tv(many: int) -> float:
+        return float(np.mean([tv(p(*kept).ravel(), q(*kept).ravel()) for kept in combinations(range(columns), many)]))
+
+    return {f"tv_{many}way": mean_tv(many) for many in (1, 2)}
 
 
 def bin_moments(axis: Axis, *, within: bool = False) -> tuple[Floats, Floats]:

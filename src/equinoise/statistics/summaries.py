@@ -60,22 +60,47 @@ def column_statistics(p: Floats, axis: AnyAxis, *, within: bool = True) -> dict[
     missing = {"missing": float(p[valued:].sum())} if axis.missing == "category" else {}
     if not isinstance(axis, Axis):
         return {"shares": {axis.bin_label(bin): float(p[bin]) for bin in range(valued)}, **missing}
-    numbers = p[:valued]
-    if not numbers.any():
+    numbers = number_statistics(p, axis, within=within)
+    if numbers is None:
         return {**dict.fromkeys(["mean", "standard_deviation", *QUARTILES]), **missing}
+    shown: dict[str, Any] = {**numbers, **{name: axis.to_value(numbers[name]) for name in QUARTILES}}
+    if axis.day_zero is not None:
+        shown |= {"mean": str(axis.to_value(numbers["mean"])), **{name: str(shown[name]) for name in QUARTILES}}
+    return {**shown, **missing}
+
+
+def summary_errors(p: Floats, q: Floats, axes: Sequence[AnyAxis]) -> dict[str, float | None]:
+    """How far the means and the medians of what is released (q, flat) are from those of the data (p): absolute, in
+    standard deviations of the data's column, a mean over the columns of numbers. None where no column varies."""
+    marginals = [marginals_of(of, axes) for of in (p, q)]
+    errors: dict[str, list[float]] = {"mean": [], "median": []}
+    for number, axis in enumerate(axes):
+        if isinstance(axis, Axis):
+            before, after = (number_statistics(of(number), axis, within=False) for of in marginals)
+            if before is not None and after is not None and before["standard_deviation"] > 0:
+                for name, found in errors.items():
+                    found.append(abs(after[name] - before[name]) / before["standard_deviation"])
+    return {f"{name}_error": float(np.mean(found)) if found else None for name, found in errors.items()}
+
+
+def number_statistics(p: Floats, axis: Axis, *, within: bool = True) -> dict[str, float] | None:
+    """Mean, standard deviation and quartiles of the rows that have a number (data units; of dates days since day zero);
+    None if no row has one."""
+    numbers = p[: axis.number_bins]
+    if not numbers.any():
+        return None
     numbers = numbers / numbers.sum()
     means, variances = bin_moments(axis, within=within)
     mean = float(numbers @ means)
     return {
-        "mean": mean if axis.day_zero is None else str(axis.to_value(mean)),
+        "mean": mean,
         "standard_deviation": math.sqrt(float(numbers @ ((means - mean) ** 2 + variances))),
         **{name: _quantile(numbers, axis, share, means) for name, share in QUARTILES.items()},
-        **missing,
     }
 
 
-def _quantile(p: Floats, axis: Axis, share: float, values: Floats) -> float | str:
-    """The least value that at least this share of the rows do not exceed, as JSON has it."""
+def _quantile(p: Floats, axis: Axis, share: float, values: Floats) -> float:
+    """The least value that at least this share of the rows do not exceed (data units, or days)."""
     running, goal = np.cumsum(p), share - CUMULATION_ERROR
     bin = min(int(np.searchsorted(running, goal)), int(np.flatnonzero(p)[-1]))
     number = float(values[bin])
@@ -85,5 +110,4 @@ def _quantile(p: Floats, axis: Axis, share: float, values: Floats) -> float | st
         steps = math.ceil((goal - before) / float(p[bin]) * (past - first)) - 1
         step = first + min(max(steps, 0), past - first - 1)
         number = float(Decimal(repr(axis.low)) + step * Decimal(repr(axis.step)))
-    value = axis.to_value(number)
-    return str(value) if axis.day_zero is not None else value  # type: ignore[return-value]
+    return number

@@ -33,7 +33,7 @@ def distribution(mechanism: Mechanism) -> Figure:
         LAPLACE: mechanism.laplace_marginal,
     }
     methods = mechanism.metrics(), mechanism.smoothing(), mechanism.baseline()
-    ours, smoothed, local = (three_digits(each["tv" if mechanism.joint_held else "pair_tv"]) for each in methods)
+    ours, smoothed, local = (three_digits(each["tv" if mechanism.joint_held else "tv_2way"]) for each in methods)
     of_pairs = "" if mechanism.joint_held else ", on average over all pairs of columns,"
     words = (
         f"What is released differs from the original{of_pairs} by a total variation of {ours} (of at most 1); at the "
