@@ -3,12 +3,13 @@ PYTHON ?= python3
 BIN := .venv/bin
 INSTALLED := .venv/.installed
 ENGINES := .venv/.engines
+AIM := .venv/.aim
 BROWSER := .venv/.browser
 DOCS := .venv/.docs
 POSTGRESQL := .venv/.postgresql
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-browser test-postgresql lint bench reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-aim test-postgresql test-browser lint bench attack reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -26,6 +27,10 @@ test-lowest: $(LOWEST)/.installed
 test-engines: $(ENGINES)
 	command -v java || { apt-get update && apt-get install --yes --no-install-recommends default-jre-headless; }
 	timeout --kill-after=30 1500 $(BIN)/python -m pytest tests/engines -n 0 --durations=5
+
+# OpenDP's AIM and MST, with their own extra, from noisy counts to rows.
+test-aim: $(AIM)
+	timeout --kill-after=30 900 $(BIN)/python -m pytest tests/aim -n 0 --durations=5
 
 # Drives the local page, reports and the documentation site in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
 test-browser: $(BROWSER)
@@ -59,6 +64,10 @@ docs: $(DOCS)
 pictures: $(INSTALLED)
 	$(BIN)/python -m benchmarks.pictures
 
+# Tries to prove the promises broken, in some minutes, and writes benchmarks/attack.md. Fails if one is, or if what is planted is not caught.
+attack: $(INSTALLED)
+	$(BIN)/python -m benchmarks.attack
+
 # Speed, memory and growth, with goals: see benchmarks/__init__.py.
 bench: $(INSTALLED)
 	$(BIN)/python -m benchmarks.run
@@ -81,6 +90,10 @@ $(LOWEST)/.installed: pyproject.toml
 
 $(ENGINES): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,engines]'
+	touch $@
+
+$(AIM): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,aim]'
 	touch $@
 
 $(BROWSER): $(INSTALLED)

@@ -1,7 +1,7 @@
 """`python -m benchmarks.attack`: how much of each promise an attacker can prove broken. Writes benchmarks/attack.md.
 
-Ends with status 1 if a bound exceeds what holds for its pair, or if the Laplace baseline's does not come close to it:
-an attack without power would prove nothing.
+Ends with status 1 if a bound exceeds what holds for its pair, if the Laplace baseline's does not come close to it, or
+if a mechanism that was made with a tenth too much epsilon is not caught: an attack without power would prove nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from rich.progress import track
 
+from benchmarks.attack_tables import EXCESS, planted, tasks
 from benchmarks.heights import BOUNDS, heights
 from benchmarks.membership import Pair, Side, attack, attack_many
 from equinoise import Axis, optimize
@@ -76,10 +77,14 @@ class Row:
     bound: float
     draws: str
     needs_power: bool = False
+    planted: bool = False
 
     @property
     def holds(self):
-        """Whether the attacker proved no more than is promised, nor more than the distributions give away."""
+        """Whether the attacker proved no more than is promised, nor more than the distributions give away; where more
+        epsilon than is promised was planted, whether that was proven."""
+        if self.planted:
+            return self.promised < self.bound <= self.loss
         return self.bound <= self.loss and (self.promised is None or self.bound <= self.promised)
 
     @property
@@ -204,6 +209,22 @@ def many_draws_rows(column, source):
         )  # fmt: skip
 
 
+def table_rows(source):
+    """Every attack on what `synthesize` gives away."""
+    for task in tasks():
+        loss, bound = task.run(task.epsilon, source)
+        whom = task.table.name
+        yield Row(f"synthesize, {task.released}", "made up", whom, task.epsilon, task.epsilon, loss, bound, task.draws)
+
+
+def planted_rows(source):
+    """The same on mechanisms that are made with more epsilon than they promise."""
+    for task in planted():
+        loss, bound = task.run(EXCESS * task.epsilon, source)
+        whom, what = task.table.name, f"planted: {EXCESS:g} of epsilon, {task.released}"
+        yield Row(what, "made up", whom, task.epsilon, task.epsilon, loss, bound, task.draws, planted=True)
+
+
 def rows(seed=0):
     """Every attack, one after the other."""
     source = np.random.default_rng(seed).bytes
@@ -214,18 +235,23 @@ def rows(seed=0):
         power = "laplace" in tier
         yield Row(tier, data, person, epsilon, promised, pair.loss, bound, f"{DRAWS:,}", needs_power=power)
     yield from many_draws_rows(columns[0], source)
+    yield from table_rows(source)
+    yield from planted_rows(source)
 
 
 def page(found):
     """The table, and what follows from it."""
     beyond = [row for row in found if row.promised is None and row.bound > row.epsilon]
     shown = "; ".join(f"{row.data} at {row.epsilon:g}, at least {row.bound:.2f}" for row in beyond)
-    broken = sum(not row.holds for row in found)
+    broken = sum(not row.holds and not row.planted for row in found)
+    plants = sum(row.planted for row in found)
+    many = len(found) - plants
     return f"""# Attack
 
 Written by `python -m benchmarks.attack`. An attacker knows everything but whether a chosen person is in the data, sees
 draws from both cases and uses the best test there is, the likelihood ratio. What this proves about epsilon, at 99.9 %
-confidence for each line, is the lower bound. The draws are made by the sampler of releases, from a seeded source.
+confidence for each line, is the lower bound. The draws are made by the sampler of releases, from a seeded source; noisy
+counts by OpenDP, from the operating system's.
 
 | promise | data | chosen person | epsilon | promised | loss of this pair | lower bound | draws of either |
 | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |
@@ -233,9 +259,12 @@ confidence for each line, is the lower bound. The draws are made by the sampler 
 
 How to read it:
 
+- `synthesize` is attacked through the verb: dataframes of people with the chosen one and without, the mechanisms that
+  it makes of them, and all that comes out of these together: rows, or the whole table of noisy counts.
+{_planted_words(plants, sum(row.planted and not row.holds for row in found))}
 - *Promised* is for the pair that is attacked. *Loss* is worked out from the whole numbers that are drawn from (for many
   draws: by the accounting, at delta). A bound above either would mean that maths, code or sampler are wrong:
-  {f"**{broken} of {len(found)} are**" if broken else f"none of the {len(found)} is"}.
+  {f"**{broken} of {many} are**" if broken else f"none of the {many} is"}.
 - A bound below the loss does not mean that the loss is not there. The cells that give most away come out seldom, so it
   takes many draws to be sure of them. Who has the largest loss need not be *most exposed* to this attack.
 - `laplace` and `bounded-laplace` show that the attack has power: there, many of the draws tell as much as any can.
@@ -249,8 +278,18 @@ How to read it:
 """
 
 
+def _planted_words(many, missed):
+    """What became of mechanisms that were made with too much epsilon."""
+    caught = f"**{missed} of the {many} are not**" if missed else f"all {many} are"
+    return (
+        f"- `planted` mechanisms are made with {EXCESS:g} times the epsilon that they promise, and must be caught by a "
+        f"bound\n  above what is promised: {caught}."
+    )
+
+
 def status(found):
-    """Of the process: 1 if a bound is above what holds for its pair, or an attack that must come close did not."""
+    """Of the process: 1 if a bound is above what holds for its pair, or an attack that must come close did not, nor
+    one catch what was planted."""
     return 0 if all(row.holds and row.close for row in found) else 1
 
 

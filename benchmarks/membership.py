@@ -176,6 +176,17 @@ def attack_many(pair, many, releases, delta, source, buckets=2001, reach=3.0):
             found += np.bincount(bucket, minlength=buckets)
         return found
 
+    sides = (lambda size, _: counts(p, size)), (lambda size, _: counts(q, size))
+    return attack_outcomes(*sides, releases, source, delta)
+
+
+def attack_outcomes(p_counts, q_counts, releases, source, delta=0.0):
+    """A lower bound of epsilon from outcomes that are the more likely on the first side the later they come.
+
+    ``p_counts(size, source)`` and ``q_counts`` say how often each came out in so many fresh releases; the threshold is
+    chosen on a first sample.
+    """
     few = releases // FIRST
-    learned = best_regions(counts(p, few), counts(q, few), few, delta, evidence=np.arange(buckets))
-    return lower_bound(learned, counts(p, releases), counts(q, releases), releases, delta)
+    first = p_counts(few, source), q_counts(few, source)
+    learned = best_regions(*first, few, delta, evidence=np.arange(len(first[0])))
+    return lower_bound(learned, p_counts(releases, source), q_counts(releases, source), releases, delta)

@@ -19,6 +19,7 @@ from benchmarks import (
     bench_schema,
     bench_solvers,
     bench_start,
+    bench_tables,
 )
 from benchmarks.measuring import Part, machine, table
 
@@ -31,6 +32,7 @@ PARTS = {
     "draws": bench_draws.measure,
     "growth": bench_growth.measure,
     "start": bench_start.measure,
+    "tables": bench_tables.measure,
 }
 
 

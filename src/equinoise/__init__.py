@@ -1,4 +1,4 @@
-"""Certified private draws from a column of numbers, with each person's own noise chosen by a game.
+"""Private rows of tables about people, certified: with differential privacy, or with noise chosen by a game.
 
 Two calls make a mechanism: :func:`optimize` plays the game, :func:`synthesize` is differential privacy without one.
 Everything else supports them. Names load on first use, so that importing the package (and the command line's
@@ -30,14 +30,18 @@ if TYPE_CHECKING:
     from equinoise.errors import WeakPromiseWarning as WeakPromiseWarning
     from equinoise.game.game import Game as Game
     from equinoise.mechanisms.base import Mechanism as Mechanism
+    from equinoise.mechanisms.book import Book as Book
     from equinoise.mechanisms.per_instance import PerInstance as PerInstance
     from equinoise.mechanisms.private_table import PrivateTable as PrivateTable
+    from equinoise.mechanisms.release import Release as Release
     from equinoise.privacy.certificate import Certificate as Certificate
     from equinoise.privacy.certificate import certify as certify
     from equinoise.privacy.promise import Promise as Promise
     from equinoise.solvers.best_response import best_response as best_response
     from equinoise.solvers.solution import Solution as Solution
+    from equinoise.synthesis.plan import Plan as Plan
     from equinoise.verbs.optimize import optimize as optimize
+    from equinoise.verbs.plan import plan as plan
     from equinoise.verbs.synthesize import synthesize as synthesize
 
 __version__ = "0.1.0"
@@ -46,6 +50,7 @@ _HOMES = {
     "Audit": "analysis.audit",
     "Axis": "data.axis",
     "BadInput": "errors",
+    "Book": "mechanisms.book",
     "BudgetSpent": "errors",
     "CategoryAxis": "data.category_axis",
     "Certificate": "privacy.certificate",
@@ -54,6 +59,7 @@ _HOMES = {
     "EquinoiseError": "errors",
     "EquinoiseWarning": "errors",
     "PerInstance": "mechanisms.per_instance",
+    "Plan": "synthesis.plan",
     "Game": "game.game",
     "Grid": "data.grid",
     "Histogram": "data.grid",
@@ -72,15 +78,17 @@ _HOMES = {
     "certify": "privacy.certificate",
     "compare": "analysis.compare",
     "optimize": "verbs.optimize",
+    "plan": "verbs.plan",
     "synthesize": "verbs.synthesize",
     "write_losses": "analysis.row_losses",
 }
 
 __all__ = [
-    "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
+    "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
     "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
-    "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "synthesize", "write_losses",
+    "Plan", "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
+    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan", "synthesize",
+    "write_losses",
 ]  # fmt: skip
 
 

@@ -41,9 +41,13 @@ PLAYING = ("optimize", "compare")
 READING = ("optimize", "synthesize", "compare")
 COUNTING = (*READING, "explore")
 OPENING = (*COUNTING, "audit", "losses")
-"""Commands that play the game, have a grid of their own, count columns, or open data at all."""
+NAMING = (*OPENING, "schema")
+PLAN = ("plan",)
+PUBLISHING = ("synthesize", *PLAN)
+"""Commands that play the game, have a grid of their own, count columns, open data with an engine, look at a file at
+all, have columns but no data, or publish with differential privacy."""
 
-METHODS = ("envelope", "pay-once")
+METHODS = ("envelope", "pay-once", "aim")
 SAME_ROWS = "same"
 MOST_TOTAL_EPSILON = 10.0
 """Above this, differential privacy says little of anyone."""
@@ -60,53 +64,59 @@ def is_count(value: Any) -> bool:
 
 SETTINGS = {
     "schema": Setting(
-        kind=Path, metavar="FILE", commands=READING, saved=False, usual="made of the next options",
+        kind=Path, metavar="FILE", commands=READING + PLAN, saved=False, usual="made of the next options",
         help="A TOML file of what is public about the columns: bounds, steps, categories, who a person is ('equinoise "
         "schema' drafts one).",
     ),
     "column": Setting(
-        multiple=True, commands=COUNTING, words="column",
+        multiple=True, commands=COUNTING + PLAN, words="column",
         usual="those of the schema, those with --bounds or --categories, or the only one",
         checks=((are_names, "the name of a column, or a list of names"),),
         help="The column; one row is one person. With several, whole rows are drawn ('explore': choose among them on "
         "the page).",
     ),
     "bounds": Setting(
-        kind=tuple, each=("bound", "bound"), multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING, saved=False,
+        kind=tuple, each=("bound", "bound"), multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING + PLAN,
+        saved=False,
         help="Public limits of a column of numbers, or of dates (2024-01-31). 'synthesize' needs them; left out "
         "elsewhere, they are read off the data, with a warning.",
     ),
     "step": Setting(
-        kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", commands=READING, saved=False,
+        kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", commands=READING + PLAN, saved=False,
         usual="any number is a value",
         help="Values of a column are whole steps from its lower bound, and so are those that are drawn.",
     ),
     "categories": Setting(
-        kind=tuple, each=("names",), multiple=True, metavar="COLUMN A,B,...", commands=READING, saved=False,
+        kind=tuple, each=("names",), multiple=True, metavar="COLUMN A,B,...", commands=READING + PLAN, saved=False,
         help="All values of a column of categories, which is a public list.",
     ),
     "epsilon": Setting(
-        kind=float, required=True, commands=READING, words="epsilon asked for",
+        kind=float, required=True, commands=READING + PLAN, words="epsilon asked for",
         checks=number(lambda e: LEAST_EPSILON <= e <= MOST_FLOAT, f"a finite number of at least {LEAST_EPSILON:g}"),
         needs=_with_order(lambda given: given["epsilon"] >= LEAST_RENYI, f"at least {LEAST_RENYI:g}"),
         help="The loss that everyone must stay within: with 'synthesize', of everything that comes out; with the game, "
         "of one draw, or with --delta and several --draws of all together.",
     ),
     "bins": Setting(
-        kind=int, commands=COUNTING, saved=False, checks=whole(2, MOST_BINS),
+        kind=int, commands=COUNTING + PLAN, saved=False, checks=whole(2, MOST_BINS),
         usual="a bin for every step, or 100; fewer if these are over 256, or over 10,000 cells with several columns",
         help="Bins of a column of numbers that the schema gives none.",
     ),
     "rows": Setting(
-        kind=object, required=True, metavar="N", commands=("synthesize",), words="rows asked for",
+        kind=object, required=True, metavar="N", commands=(*PUBLISHING, "compare"), words="rows asked for",
         checks=((is_count, f"a whole number from 1 to {MOST_DRAWS}, or {SAME_ROWS!r}"),),
         help="How many rows to draw; same: about as many as there are people, by the noisy counts.",
     ),
+    "people": Setting(
+        kind=int, metavar="N", commands=PUBLISHING, words="about how many people", checks=whole(1, MOST_DRAWS),
+        usual="the method by epsilon and rows, the bins by the schema",
+        help="About how many people there are, as anyone may know: decides method and bins; never counted.",
+    ),
     "method": Setting(
-        commands=("synthesize",), words="method asked for", usual="by the plan", offers=METHODS,
+        commands=PUBLISHING, words="method asked for", usual="by the plan", offers=METHODS,
         checks=named(METHODS),
-        help="envelope, for a few rows; or pay-once, noisy counts for any number of rows. The plan chooses by what is "
-        "public.",
+        help="envelope, for a few rows; pay-once, noisy counts for any number of rows; aim, a model of many columns. "
+        "The plan chooses by what is public.",
     ),
     "grid": Setting(
         default="schema", commands=PLAYING, words="grid", offers=("schema", "paper"),
@@ -119,7 +129,7 @@ SETTINGS = {
         help="How many draws may ever be released.",
     ),
     "delta": Setting(
-        kind=float, default=0.0, commands=("optimize", "synthesize"), words="delta",
+        kind=float, default=0.0, commands=("optimize", *PUBLISHING), words="delta",
         checks=number(lambda delta: 0 <= delta < 1, "a number from 0 to below 1")
         + number(lambda delta: delta == 0 or delta >= LEAST_DELTA, f"0 or at least {LEAST_DELTA:g}"),
         needs=_with_order(lambda given: given["delta"] == 0, "left out"),
@@ -179,7 +189,7 @@ SETTINGS = {
         help="Of the solver's restarts (public); never of a draw.",
     ),
     "unit": Setting(
-        metavar="COLUMN", commands=READING, words="rows of one person share", usual="every row is a person",
+        metavar="COLUMN", commands=READING + PLAN, words="rows of one person share", usual="every row is a person",
         checks=((lambda value: isinstance(value, str), "the name of a column"),),
         help="All rows with the same value in COLUMN are one person's.",
     ),
@@ -190,13 +200,13 @@ SETTINGS = {
         help="With --unit: all rows of a person count and are removed together, or one, the middle one by value.",
     ),
     "rows_per_person": Setting(
-        kind=int, default=1, commands=("synthesize",), words="rows of a person that count at most",
+        kind=int, default=1, commands=PUBLISHING, words="rows of a person that count at most",
         checks=whole(1, 10**6),
         needs=((lambda given: given["unit"] is not None or given["rows_per_person"] == 1, "left out without a unit"),),
         help="With --unit: at most so many rows of a person count, evenly spread over that person's rows.",
     ),
     "missing": Setting(
-        commands=COUNTING, saved=False, offers=MISSING_RULES, checks=named(MISSING_RULES),
+        commands=COUNTING + PLAN, saved=False, offers=MISSING_RULES, checks=named(MISSING_RULES),
         usual="refuse; drop in 'synthesize'",
         help="What becomes of missing and infinite values where the schema does not say: refuse all, drop those rows, "
         "or category, a bin of their own.",
@@ -226,12 +236,12 @@ SETTINGS = {
         help="Of a running Dask scheduler (tcp://127.0.0.1:8786) or a Spark master (spark://127.0.0.1:7077).",
     ),
     "separator": Setting(
-        commands=OPENING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
+        commands=NAMING, saved=False, usual="by the file's ending and its header", offers=tuple(SEPARATOR_MARKS),
         checks=((is_separator, f"{list_words(SEPARATOR_MARKS)}, or that mark itself"),),
         help=f"What separates the fields of text files: {list_words(SEPARATOR_MARKS)}, or that mark itself.",
     ),
     "decimal": Setting(
-        commands=OPENING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
+        commands=NAMING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
         offers=(".", ","),
         help="The decimal mark in text files, a point or a comma. Once it is said, thousands may be apart: 1,234.5.",
     ),
@@ -239,6 +249,7 @@ SETTINGS = {
         kind=Path, commands=("synthesize",), saved=False, usual="even",
         help="A file with one number for each cell of the grid: where people are expected.",
     ),
+    "plan": Setting(words="plan", checks=((lambda value: isinstance(value, str), "text"),), help="Why this method."),
     "own_start": Setting(
         kind=bool, default=False, words="solved from a start of one's own", checks=FLAG,
         help="Whether a profile to start from was given (start=).",

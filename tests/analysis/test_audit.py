@@ -50,11 +50,13 @@ def test_a_rule_that_makes_no_sense_fails_the_audit_in_words(run, people, rule):
     assert err == ""
 
 
-def test_one_person_alone_is_infinite_end_to_end(tmp_path):
+def test_one_person_alone_is_protected_end_to_end(tmp_path):
     envelope([50.0], epsilon=1, bounds=BOUNDS).save(tmp_path / "w.eq")
-    assert np.isinf(audit(tmp_path / "w.eq", [50.0], end_to_end=True).end_to_end.worst)
-    with pytest.raises(BadInput, match="at least one person"):
-        envelope(np.array([]), epsilon=1, bounds=BOUNDS)
+    assert 0.5 < audit(tmp_path / "w.eq", [50.0], end_to_end=True).end_to_end.worst <= 1
+    envelope(np.array([]), epsilon=1, bounds=BOUNDS).save(tmp_path / "nobody.eq")
+    found = audit(tmp_path / "nobody.eq", np.array([]), end_to_end=True)
+    assert (found.passed, found.end_to_end.worst) == (True, 0)
+    assert "0 of 0 people" in found.end_to_end.sentence
 
 
 def test_what_is_read_is_never_written_over(run, folder):

@@ -58,7 +58,7 @@ def test_a_whole_release(page, run, folder):
         page.get_by_role("link", name="Open the report").click()
     report = opened.value
     report.wait_for_load_state()
-    assert "Differential privacy: for every dataset of at least one person" in report.locator("body").inner_text()
+    assert "Differential privacy: for every dataset within the bounds" in report.locator("body").inner_text()
     assert report.evaluate("window.origin") == "null"  # in a sandbox: it cannot ask the server for anything
 
     status, out, _ = run("audit", "release.eq", "--data", "wage.csv", "--json")

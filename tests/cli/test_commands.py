@@ -295,6 +295,12 @@ BAD = [
         ["--bounds", "0", "100"],
         "a column and its two limits, such as pay 0 4000",
     ),
+    (
+        "no such day",
+        ["pay.csv"],
+        ["--bounds", "pay", "2024-01-01", "2024-13-31"],
+        "'2024-13-31' is neither a number nor a",
+    ),
     ("several files", ["pay.csv", "pay.csv"], [], "(pay.csv). DATA is one file, a folder, or a pattern in quotes"),
     ("epsilon zero, in short", ["pay.csv"], ["--epsilon", "0"], "Got 0 instead"),
     ("bins no number", ["pay.csv"], ["--bins", "many"], "'many' is not a whole number. See"),

@@ -8,9 +8,10 @@ import sys
 
 import pytest
 
-from equinoise.analysis.methods import PROMISES
+from equinoise.analysis.method_row import PROMISES
 
 FAST = ["--restarts", "1", "--bins", "31", "--time-limit", "0.3"]
+OF_ONE_COLUMN = [method for method in PROMISES if method not in {"genetic", "aim", "mst"}]
 COLUMN = ["--column", "pay", "--bounds", "pay", "0", "100"]
 
 
@@ -19,13 +20,16 @@ def test_json(run, folder):
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert set(found) == {
-        "people", "cells", "column", "epsilons", "settings", "results", "left_out", "warnings", "plot",
+        "people", "cells", "column", "epsilons", "rows", "settings", "results", "left_out", "warnings", "plot",
     }  # fmt: skip
     assert (found["people"], found["cells"], found["column"]) == (300, 31, "pay")
     assert found["epsilons"] == [0.5, 2]
     assert (found["left_out"], found["warnings"], found["plot"]) == ([], [], "plot.svg")
-    assert len(found["results"]) == 2 * (len(PROMISES) - 1)
-    names = {"kl", "js", "tv", "sd_loss", "pmf_sd_loss", "jaccard", "cosine", "wasserstein"}
+    assert {row["method"] for row in found["results"]} == set(OF_ONE_COLUMN)
+    assert (found["rows"], len(found["results"])) == (1, 2 * len(OF_ONE_COLUMN))
+    names = {
+        "kl", "js", "tv", "sd_loss", "pmf_sd_loss", "jaccard", "cosine", "wasserstein", "mean_error", "median_error",
+    }  # fmt: skip
     for row in found["results"]:
         assert {"epsilon", "method", "metrics", "seconds", "protected", "promised", "promise"} <= set(row)
         assert set(row["metrics"]) == names
@@ -39,12 +43,10 @@ def test_for_people(run, folder):
     status, out, _ = run("compare", "pay.csv", *COLUMN, *FAST, "--epsilon", "0.5,2", "--plot", "plot.png")
     assert status == 0
     lines = out.splitlines()
-    assert (
-        max(len(line) for line in lines[2 : lines.index("What is promised, with the epsilon of the last column:")])
-        <= 100
-    )
-    for method in PROMISES:
-        assert sum(line.startswith(method) and "all" in line for line in lines) == (2 if method != "genetic" else 0)
+    table = lines[2 : lines.index("What is promised, with the epsilon of the last column:")]
+    assert max(len(line) for line in table if not line.startswith("Not in the table")) <= 100
+    for method in OF_ONE_COLUMN:
+        assert sum(line.startswith(method) and "all" in line for line in lines) == 2
     assert out.count("not differential privacy") == 1
     assert "means over 20 releases" in out
     assert "The plot is in plot.png" in out
@@ -101,6 +103,9 @@ BAD = [
     ("time limit zero", ["--time-limit", "0"], "--time-limit must be"),
     ("restarts zero", ["--restarts", "0"], "--restarts must be"),
     ("scales unknown", ["--scales", "tall"], "--scales must be"),
+    ("no rows", ["--rows", "0"], "--rows must be a whole number"),
+    ("as many rows as people", ["--rows", "same"], "--rows must be a whole number"),
+    ("too many rows", ["--rows", "10**9"], "--rows must be a whole number"),
     ("plot of no kind", ["--plot", "plot"], "must end in .png, .svg or .html"),
     ("plot of an unknown kind", ["--plot", "plot.pdf"], "must end in .png, .svg or .html"),
     ("plot exists", ["--plot", "old.svg"], "exists"),
@@ -169,7 +174,7 @@ def two_columns(folder):
 def test_two_columns_as_json(run, two_columns):
     status, out, err = run("compare", *two_columns, "--json", "--plot", "two.svg")
     assert status == 0
-    assert err == ""
+    assert all(line.startswith(("Left out: aim. ", "Left out: mst. ")) for line in err.splitlines())  # an extra
     found = json.loads(out)
     assert (found["column"], found["cells"], found["settings"]["bins"]) == (["a", "b"], 81, 9)
     assert found["settings"]["schema"]["columns"] == {
@@ -182,12 +187,19 @@ def test_two_columns_as_json(run, two_columns):
 
 
 def test_two_columns_for_people(run, two_columns):
-    status, out, _ = run("compare", *two_columns)
+    status, out, _ = run("compare", *two_columns, "--rows", 20)
     assert status == 0
+    table = out[: out.index("What is promised")].splitlines()[2:]
+    assert max(len(line) for line in table if not line.startswith("Not in the table")) <= 100
+    assert all(any(line.startswith(f"{name} ") for line in table) for name in ("laplace", "envelope", "pay-once"))
+    assert "epsilon is for 20 rows together" in out
+    assert "best-response, optimal: all 20 draws together" in out
+    assert "1 per-instance" in out
     assert "columns 'a' and 'b', 81 cells" in out
     assert "laplace, bounded-laplace and staircase give each column epsilon/2" in " ".join(out.split())
     assert "corre-" in out
     assert "Wasser-" not in out
+    assert "medians" in out.partition("What is promised")[0]
 
 
 def test_two_columns_with_scales_in_numbers_are_refused_with_what_to_do(run, two_columns):

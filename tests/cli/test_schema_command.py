@@ -261,3 +261,23 @@ def test_two_columns_of_one_name_and_odd_arrays_are_refused(folder):
         draft_schema("twice.csv")
     with pytest.raises(BadInput, match="one dimension"):
         draft_schema(np.zeros((2, 2)))
+
+
+@pytest.mark.parametrize("columns", ["weight;fee\n70,5;1\n55,2;2\n", "weight\tfee\n70,5\t1\n55,2\t2\n"])
+def test_peeking_reads_numbers_as_they_are_said_to_be_written(run, folder, columns):
+    (folder / "people.txt").write_text(columns)
+    mark = "semicolon" if ";" in columns else "tab"
+    words = ("schema", "people.txt", "--separator", mark, "--peek")
+    status, out, err = run(*words)
+    assert (status, out) == (2, "")
+    assert "Column 'weight' has numbers such as '55,2'. Say which mark is the decimal one: with --decimal ," in err
+    status, out, _ = run(*words, "--decimal", ",")
+    assert status == 0
+    assert tomllib.loads(out)["columns"]["weight"]["bounds"] == [55.2, 70.5]
+    assert run(*words, "--column", "fee")[0] == 0
+
+
+def test_how_text_is_written_is_refused_where_there_is_none(run, people):
+    told = "Error: --decimal must be left out with Parquet files, whose columns have types. Got ',' instead.\n"
+    status, out, err = run("schema", "people.parquet", "--decimal", ",")
+    assert (status, out, err) == (2, "", told)

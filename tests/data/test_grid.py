@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from equinoise.data.grid import Axis
+from equinoise.data.make_grid import make_grid
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
 
 numbers = st.floats(-1e9, 1e9)
@@ -62,3 +64,10 @@ def test_every_midpoint_falls_in_its_own_cell(low, length, bins):
 def test_bounds_and_settings_that_make_no_grid_are_refused(low, high, settings, said):
     with pytest.raises(BadInput, match=said):
         Axis.padded("x", low, high, **settings)
+
+
+@pytest.mark.parametrize(("bounds", "step"), [((0, 1e300), 1e-300), ((0, 100), 1e-15), ((0, 2**40), 1)])
+def test_a_step_that_leaves_too_many_values_is_refused_by_its_name(bounds, step):
+    schema = Schema.of({"columns": {"age": {"bounds": list(bounds), "step": step}}})
+    with pytest.raises(BadInput, match=r"Column 'age' has more than 4,294,967,296 values, a step of .* apart. Give a"):
+        make_grid(schema)

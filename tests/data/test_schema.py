@@ -329,6 +329,24 @@ def test_a_file_without_columns_is_named(opened):
     ("text", "sentence"),
     [
         (
+            '[columns.age]\nbounds = [1, 2]\nunit = "patient"\n',
+            "people.toml, line 3, columns.age.unit: unknown key 'unit'. It stands above all tables.",
+        ),
+        (
+            "[columns.a.b]\nbounds = [1, 2]\n",
+            "people.toml, line 1, columns.a.b: unknown key 'b'. A name with a dot is in quotes: [columns.\"a.b\"].",
+        ),
+    ],
+    ids=["unit", "dot"],
+)
+def test_what_stands_in_the_wrong_place_is_told_with_its_own(opened, text, sentence):
+    assert refusal(opened, text) == sentence
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
             "[columns.age]\nbounds [1, 2]\n",
             "people.toml, line 2: is not TOML: expected '=' after a key in a key/value pair.",
         ),
@@ -338,7 +356,7 @@ def test_a_file_without_columns_is_named(opened):
         ),
         (
             "[columns.age]\n\n[columns.age]\n",
-            "people.toml, line 3: is not TOML: cannot declare ('columns', 'age') twice.",
+            "people.toml, line 3: is not TOML: cannot declare columns.age twice.",
         ),
         ("[columns.age]\nbounds = [1, 2\n", "people.toml, line 2: is not TOML: unclosed array."),
         (b"unit = '\xff'", "The file 'people.toml' is not UTF-8 text. Save it as UTF-8 and try again."),
@@ -351,7 +369,8 @@ def test_what_is_no_toml_is_told_with_its_line(opened, text, sentence):
 
 
 def test_a_number_of_thousands_of_digits_is_a_sentence(opened):
-    assert refusal(opened, f"unit = {'9' * 5000}").startswith("people.toml: is not TOML: exceeds the limit")
+    sentence = "people.toml: has a number of more than 4,300 digits. No column has such."
+    assert refusal(opened, f"unit = {'9' * 5000}") == sentence
 
 
 def test_files_that_are_none_are_refused(tmp_path, opened):

@@ -12,7 +12,7 @@ def counted(data, schema=None, *, column=None, bins=None, rows_per_person=1, uni
     """The players of some data as ``synthesize`` counts them, and the settings that tell it."""
     asked = public_columns(columns_asked_for(schema, column, public.pop("bounds", None), unit=unit, **public))
     players, settings = read_players(
-        data, asked, bins=bins, most_rows=rows_per_person, check_grid=check_private_grid, least=1
+        data, asked, bins=bins, most_rows=rows_per_person, check_grid=check_private_grid, least=0
     )
     return players, {**settings, "rows_per_person": rows_per_person}
 
@@ -24,11 +24,11 @@ def envelope(data, schema=None, *, epsilon, draws=1, delta=0.0, base=None, rows_
         players, epsilon=epsilon, rows=draws, delta=delta, base=base, rows_per_person=rows_per_person,
         settings={**settings, "rows": draws, "method": "envelope"},
     )  # fmt: skip
-    return made.releasing(RowFormat.of(data))
+    return made.releasing(RowFormat.of(data).plain)
 
 
 def paid_once(data, schema=None, *, epsilon, rows_per_person=1, **counting):
     """Noisy counts, paid for once."""
     players, settings = counted(data, schema, rows_per_person=rows_per_person, **counting)
     made = CountsTable.make(players, epsilon=epsilon, rows_per_person=rows_per_person, settings=settings)
-    return made.releasing(RowFormat.of(data))
+    return made.releasing(RowFormat.of(data).plain)

@@ -1,6 +1,5 @@
 import dataclasses
 import json
-from decimal import Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -14,9 +13,7 @@ import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PrivateTable, PromiseNotMet
 from equinoise.analysis.audit import audit
 from equinoise.mechanisms.draws import draw_weighted
-from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.privacy.certificate import exp_lower_bound
-from equinoise.privacy.envelope_certificate import certify_bounded_range
 from equinoise.synthesis.envelope_weights import weights
 from tests.conftest import seeded_bytes
 from tests.helpers.forged_files import forge
@@ -42,10 +39,10 @@ def test_the_heights_stay_close_and_nobody_exceeds_epsilon(heights, epsilon, mos
 def test_five_hundred_draws_of_the_heights_within_a_budget(heights):
     made = tier(heights, 1, delta=1e-6, draws=500)
     assert made.metrics()["kl"] <= 0.025
-    assert made.epsilon > 1 / 500
+    assert 0.0211 < made.epsilon < 0.0212  # by zCDP alone, 0.0197
     assert made.cost(500) == pytest.approx(1, rel=1e-6)
-    assert made.cost(2) == 2 * made.epsilon  # few draws: adding up is better
-    assert made.cost(5) < 5 * made.epsilon
+    assert 1.8 * made.epsilon < made.cost(2) < 2 * made.epsilon
+    assert made.cost(5) < 0.8 * 5 * made.epsilon
     assert "of all 500 rows together is at most 1 with delta = 1e-06" in str(made.promise)
 
 
@@ -267,48 +264,6 @@ def test_a_base_is_saved_and_brings_the_output_closer_when_it_is_right(heights, 
     assert guided.metrics()["kl"] < 0.9 * plain.metrics()["kl"]
     guided.save(tmp_path / "b.eq")
     assert audit(tmp_path / "b.eq").passed
-
-
-budgets = st.tuples(st.floats(0.01, 20), st.sampled_from([1e-9, 1e-6, 1e-3, 0.1]), st.integers(2, 10**6))
-
-
-@given(budgets)
-def test_the_loss_a_draw_uses_the_budget_up_and_is_certified(asked):
-    total, delta, draws = asked
-    each = bounded_range_epsilon(Budget(total, delta), draws)
-    order = bounded_range_order(each, draws, delta)
-    assert certify_bounded_range(each, draws, total, delta, order)
-    assert bounded_range_cost(each, draws, delta) <= total * (1 + 1e-8)
-    assert not certify_bounded_range(each * 1.001, draws, total, delta, order)
-    assert each >= total / draws * (1 - 1e-9)
-
-
-@pytest.mark.parametrize(("epsilon", "draws", "delta"), [(0.1, 100, 1e-6), (1.0, 10, 1e-3), (0.02, 500, 1e-6)])
-def test_the_cost_is_above_that_of_the_worst_pair_of_that_range(epsilon, draws, delta):
-    """Randomized response shifted to have log-ratios in [-u, epsilon - u]: every such pair costs no more."""
-    from dp_accounting.pld import privacy_loss_distribution as pld
-
-    for share in (0.1, 0.3, 0.5, 0.7, 0.9):
-        low, high = -share * epsilon, (1 - share) * epsilon
-        q = -np.expm1(low) / (np.exp(high) - np.exp(low))
-        p = q * np.exp(high)
-        one = pld.from_two_probability_mass_functions(
-            {0: np.log(p), 1: np.log1p(-p)}, {0: np.log(q), 1: np.log1p(-q)},
-            value_discretization_interval=epsilon / 1000, pessimistic_estimate=False, symmetric=False,
-        )  # fmt: skip
-        assert one.self_compose(draws).get_epsilon_for_delta(delta) <= bounded_range_cost(epsilon, draws, delta)
-
-
-def test_the_decimal_check_is_the_formula():
-    epsilon, draws, delta, order = 0.05, 400, 1e-7, 9.25
-    with localcontext(prec=50):
-        a = Decimal(order)
-        exact = a * draws * Decimal(epsilon) ** 2 / 8
-        exact += (-Decimal(delta).ln() + (a - 1) * ((a - 1) / a).ln() - a.ln()) / (a - 1)
-    assert certify_bounded_range(epsilon, draws, float(exact) * (1 + 1e-12), delta, order)
-    assert not certify_bounded_range(epsilon, draws, float(exact) * (1 - 1e-12), delta, order)
-    for bad in ((0.0, 1, 1.0, 0.1, 2.0), (1.0, 2, 1.0, 0.0, 2.0), (1.0, 2, 1.0, 0.1, 1.0)):
-        assert not certify_bounded_range(*bad)
 
 
 def test_through_the_command_line(run, folder):

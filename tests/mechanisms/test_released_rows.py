@@ -172,6 +172,32 @@ def test_a_dataframe_in_gives_such_a_dataframe_out(people, kind):
     assert made.sample(3, frame="numpy").shape == (3, 5)
 
 
+IN_DATA = ["b", "a", "a ward of one"]
+FRAMES_OF_CATEGORIES = {
+    "pandas": lambda values: pd.DataFrame({"ward": pd.Categorical(values, IN_DATA)}),
+    "polars, enum": lambda values: pl.DataFrame({"ward": pl.Series(values, dtype=pl.Enum(IN_DATA))}),
+    "polars": lambda values: pl.DataFrame({"ward": pl.Series(values, dtype=pl.Categorical)}),
+    "arrow": lambda values: pa.table({"ward": pa.array(values).dictionary_encode()}),
+}
+
+
+@pytest.mark.parametrize("kind", FRAMES_OF_CATEGORIES)
+def test_types_of_rows_name_no_category_but_those_of_the_schema(kind):
+    """A type that lists categories lists those that somebody has, in an order that may tell of them, too."""
+    schema = {"columns": {"ward": {"categories": ["a", "b", "c"], "outside": "drop"}}}
+    data = FRAMES_OF_CATEGORIES[kind]([*IN_DATA[:2] * 50, IN_DATA[2]])
+    rows = equinoise.optimize(data, schema=schema, epsilon=1, restarts=1).sample(1)
+    assert type(rows) is type(data)
+    if kind == "pandas":
+        assert list(rows["ward"].cat.categories) == ["a", "b", "c"]
+    elif kind == "polars, enum":
+        assert rows.schema["ward"] == pl.Enum(["a", "b", "c"])
+    elif kind == "arrow":
+        assert rows["ward"].chunk(0).dictionary.to_pylist() == ["a", "b", "c"]
+    else:
+        assert rows.schema["ward"] == pl.Categorical
+
+
 @pytest.mark.parametrize("ending", ["csv", "tsv", "parquet"])
 def test_a_file_of_rows_is_counted_where_its_rows_were_drawn(people, run, folder, ending):
     """Rows that are written and read again fall in the cells that they came out of: nothing is lost on the way."""

@@ -21,11 +21,11 @@ def test_all_is_the_public_interface():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert ast.literal_eval(shown) == sorted(equinoise.__all__)
     assert set(equinoise.__all__) == {
-        "Audit", "Axis", "BadInput", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
+        "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
         "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning",
-        "PerInstance", "PrivateTable", "Promise", "Release",
+        "PerInstance", "Plan", "PrivateTable", "Promise", "Release",
         "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response",
-        "certify", "compare", "optimize", "synthesize", "write_losses",
+        "certify", "compare", "optimize", "plan", "synthesize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name

@@ -145,7 +145,7 @@ def test_files_are_not_replaced_unasked_and_kinds_are_told_by_name(pay_compariso
 
 
 def test_every_method_has_a_name_and_a_look():
-    from equinoise.analysis.methods import PROMISES
+    from equinoise.analysis.method_row import PROMISES
 
     assert list(theme.METHODS) == list(PROMISES)
     assert len({look.colour for look in theme.METHODS.values()}) == len(PROMISES)

@@ -30,6 +30,7 @@ COMMANDS = [
     "explore",
     "losses",
     "optimize",
+    "plan",
     "report",
     "reproduce",
     "sample",
@@ -139,9 +140,10 @@ def test_a_narrow_terminal_sees_fewer_metrics_and_none_cut_short(folder):
     )  # fmt: skip
     table = sent.split("method ")[1].split("What is promised")[0]
     assert "…" not in table
-    assert "Left out, as the terminal is narrow" in table
-    rows = [line.split() for line in table.splitlines() if line.startswith(("optimal", "laplace"))]
-    assert {len(row) for row in rows} == {9}  # the method, five metrics, seconds, protected, promised
+    assert "Not in the table (--json has all): " in table
+    rows = [line.split() for line in table.splitlines() if line.startswith(("optimal", "envelope"))]
+    assert {len(row) for row in rows} == {9}  # method, four metrics, seconds, protected, promised and what kind
+    assert all(len(line) <= 80 for line in table.splitlines() if line.startswith(("optimal", "laplace")))
 
 
 def test_no_color_is_respected_on_a_terminal(run, folder):

@@ -145,7 +145,7 @@ def test_huge_counts_stay_exact():
     assert not certify([10**15, 1], np.array([[2**32, 0], [0, 2**32]]), 2**32, 50.0).holds
 
 
-@pytest.mark.parametrize("name", ["certificate", "certificate_rows", "envelope_certificate"])
+@pytest.mark.parametrize("name", ["certificate", "certificate_rows", "envelope_certificate", "range_certificate"])
 def test_certificate_depends_on_nothing_of_the_package(name):
     """But on itself: none of its files needs any that is not its own."""
     tree = ast.parse(Path(module.__file__).with_name(f"{name}.py").read_text())

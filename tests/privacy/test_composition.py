@@ -9,7 +9,7 @@ from dp_accounting.pld import privacy_loss_distribution as pld
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from equinoise.mechanisms.quantities import LEAST_COST_DELTA
+from equinoise.mechanisms.draw_costs import LEAST_COST_DELTA
 from equinoise.privacy.accounting import Accountant, bounded_range_cost
 from equinoise.privacy.composition import _Draw, _tilted_sums, composed
 

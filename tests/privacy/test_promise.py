@@ -93,6 +93,14 @@ def test_in_short():
     local = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=2.0, draws=None)
     assert local.in_short().startswith("every value: each person's own noisy value is 2-DP")
     assert "at most epsilon," in replace(GAME, epsilon=0).in_short()
+    shared = {"draws": 20, "composed": "basic composition"}
+    assert "at most epsilon (epsilon/20 a draw" in replace(GAME, epsilon=0, **shared).in_short()
+    several = replace(PRIVATE, epsilon_per_draw=0.025, **shared).in_short()
+    assert several.startswith("all 20 draws together: 0.5-DP for every dataset")
+    assert several.endswith("(0.025 a draw, which adds up)")
+    model = replace(PRIVATE, draws=None, delta=1e-6, proof="OpenDP").in_short()
+    assert "the noisy counts are (0.5, 1e-06)-DP" in model
+    assert "by the theorem of OpenDP" in model
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 import equinoise
 from benchmarks import membership
 from benchmarks.attack import Column, Row, envelope_pairs, laplace_pair, others_fixed_pairs, page, status
+from benchmarks.attack_tables import FIFTH, paid_rows, planted, tasks
 from benchmarks.heights import BOUNDS
 from benchmarks.membership import Pair, Side, at_least, at_most, attack, attack_many, best_regions, lower_bound
 from equinoise import Grid, Histogram, PerInstance
@@ -208,3 +209,29 @@ def test_the_page_says_where_epsilon_is_exceeded_end_to_end():
     beyond = replace(ROW, tier="end-to-end", promised=None, loss=2.5, bound=2.0)
     assert "exceeded: heights at 1, at least 2.00" in " ".join(page([ROW, beyond]).split())
     assert "not proven" in page([ROW, replace(beyond, bound=0.5)])
+
+
+def test_what_synthesize_gives_away_is_attacked_and_too_much_of_it_is_caught():
+    """A small share of the draws: no bound is above the loss of its pair, and where more epsilon was planted than the
+    attack is sure of, the bound is above what is promised."""
+    source = seeded_bytes(9)
+    for task in tasks(0.01):
+        if "pay-once" not in task.released or ("the counts" in task.released and "clipped" not in task.table.name):
+            loss, bound = task.run(task.epsilon, source)
+            assert bound <= loss <= task.epsilon * (1 + 1e-12), task
+            assert loss > 0.85 * task.epsilon, task
+    for task in planted(0.02):
+        loss, bound = task.run(1.6 * task.epsilon, source)
+        assert task.epsilon < bound <= loss, task
+
+
+def test_rows_that_are_paid_for_once_tell_no_more_than_their_noisy_counts():
+    loss, bound = paid_rows(FIFTH, 1.0, 400, 1500).run(1.0, seeded_bytes(4))
+    assert 0.5 < bound <= loss <= 1
+
+
+@pytest.mark.parametrize(("bound", "wrong"), [(1.04, 0), (0.99, 1), (1.2, 1)])
+def test_a_planted_violation_must_be_caught(bound, wrong):
+    row = replace(ROW, planted=True, promised=1.0, loss=1.1, bound=bound)
+    assert status([ROW, row]) == wrong
+    assert ("**" in page([ROW, row])) == bool(wrong)

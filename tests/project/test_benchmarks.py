@@ -12,6 +12,7 @@ from benchmarks import (
     bench_schema,
     bench_solvers,
     bench_start,
+    bench_tables,
     counting_side,
     growth,
     plain,
@@ -161,6 +162,12 @@ def test_merged_goals_name_what_is_no_equilibrium():
 
 def test_start():
     assert len(bench_start.measure(repeats=1, few=1).goals) == 1
+
+
+def test_tables():
+    part = bench_tables.measure(methods=("pay-once",), many=(200,), growth=(100, 200), repeats=1, bins=4, fine=12)
+    assert [goal.goal for goal in part.goals] == ["at most 10 s", "at most 10 s", "at most 2 times", "at most 60 s"]
+    assert "| pay-once | 200 |" in "\n".join(part.lines)
 
 
 def test_sides_take_turns_and_medians_are_of_each():

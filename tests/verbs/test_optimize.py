@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import polars as pl
 import pytest
 
 import equinoise
@@ -152,3 +153,20 @@ def test_what_was_asked_for_is_kept_and_makes_the_same_procedure_again(tmp_path)
     again = Procedure(**asked).solve(made.players)
     cells, scales = again.game.groups(again.profile)
     np.testing.assert_array_equal(again.profile[cells, scales], made.people)
+
+
+@pytest.mark.parametrize(
+    "column", [{"bounds": [0, 9], "step": 1, "bins": 5}, {"categories": [0, 1, 2, 3]}], ids=["bins", "categories"]
+)
+@pytest.mark.parametrize(("verb", "more"), [(equinoise.optimize, {"restarts": 1}), (equinoise.synthesize, {"rows": 5})])
+def test_bins_that_no_column_takes_are_refused(verb, more, column):
+    data = pl.DataFrame({"a": [0, 1, 2, 3] * 5, "b": [0, 5] * 10})
+    with pytest.raises(BadInput, match="'bins' parameter must be left out where every column has categories or bins"):
+        verb(data, schema={"columns": {"a": column}}, epsilon=1, bins=4, **more)
+    verb(data, schema={"columns": {"a": column, "b": {"bounds": [0, 9]}}}, epsilon=1, bins=4, **more)
+
+
+@pytest.mark.parametrize("named", [{"column": "a", "step": 1}, {"step": {"a": 1}, "column": ["a", "b"]}])
+def test_a_step_without_bounds_is_refused(named):
+    with pytest.raises(BadInput, match="A step is counted from the lower bound of its column"):
+        equinoise.optimize(pl.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 4]}), **named, epsilon=1)

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.analysis.methods import LOCAL_ROWS, PROMISES, LeftOut, Methods, Row
+from equinoise.analysis.method_row import MODELS, PROMISES, LeftOut, Row, share_of_one_row
+from equinoise.analysis.methods import LOCAL_ROWS, Methods
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
 from equinoise.data.read_players import (
@@ -25,10 +26,10 @@ from equinoise.data.read_players import (
 )
 from equinoise.data.read_players import Step as StepOfColumn
 from equinoise.display import VIEWS
-from equinoise.errors import BadInput, check
+from equinoise.errors import BadInput, check, is_whole
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
-from equinoise.settings import check_setting
+from equinoise.settings import LEAST_EPSILON, MOST_DRAWS, check_setting
 from equinoise.solvers.procedure import Procedure, make_solver
 from equinoise.solvers.solution import Round
 
@@ -45,6 +46,7 @@ class Comparison:
     players: Players
     public_bounds: bool
     epsilons: tuple[float, ...]
+    rows_to_draw: int
     rows: tuple[Row, ...]
     left_out: tuple[LeftOut, ...]
     settings: dict[str, Any]
@@ -93,6 +95,7 @@ class Comparison:
             "cells": self.grid.cells,
             "column": _one_or_all([axis.name for axis in self.grid.axes]),
             "epsilons": list(self.epsilons),
+            "rows": self.rows_to_draw,
             "settings": self.settings,
             "results": [row.to_json() for row in self.rows],
             "left_out": [vars(left) for left in self.left_out],
@@ -104,6 +107,7 @@ def compare(
     schema: SchemaLike = None,
     *,
     epsilons: Sequence[float],
+    rows: int = 1,
     column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: StepOfColumn = None, categories: Categories = None,
     bins: int | None = None, grid: str = "schema",
@@ -121,11 +125,12 @@ def compare(
     separator: str | None = None, decimal: str | None = None,
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
-    """The game's solvers and the baselines on one column or several, at every epsilon. The data is counted once.
+    """The game and what one would use instead on one column or several, at every epsilon. The data is counted once.
 
-    ``time_limit`` is the optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow.
-    ``progress`` is told the epsilon and the method under way and, while a solver runs, its rounds. The other settings
-    are those of :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
+    An epsilon is for so many ``rows`` together: where each of them costs, it has an even share. ``time_limit`` is the
+    optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow. ``progress`` is told
+    the epsilon and the method under way and, while a solver runs, its rounds. The other settings are those of
+    :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -138,7 +143,7 @@ def compare(
     check(progress is None or callable(progress), "progress", "a function or None", progress)
     families = check_families(noise)
     procedures = [
-        Procedure(epsilon, scales=scales, utility=utility, restarts=restarts, seed=seed) for epsilon in ordered
+        Procedure(each, scales=scales, utility=utility, restarts=restarts, seed=seed) for each in _shares(ordered, rows)
     ]  # refused before anything is read
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
@@ -148,13 +153,14 @@ def compare(
     )  # fmt: skip
     public = bool(counting["public_bounds"])
     solving = {"scales": scales, "seed": seed, "restarts": restarts, "time_limit": time_limit}
-    rows, left_out = _run(Methods(players, public), procedures, families, solving, genetic, progress)
+    by_epsilon = dict(zip(ordered, procedures, strict=True))
+    found, left_out = _run(Methods(players, public, rows), by_epsilon, families, solving, genetic, progress)
     settings = {
         "schema": schema_of(players.grid.axes, public=public).to_json(),
         "public_bounds": public, "bins": bins, "noise": noise if isinstance(noise, str) else list(noise),
         "utility": utility, **solving, "scales": procedures[0].to_json()["scales"],
     }  # fmt: skip
-    return Comparison(players, public, ordered, rows, left_out, settings)
+    return Comparison(players, public, ordered, rows, found, left_out, settings)
 
 
 def _one_row(unit: str | None, unit_rows: str) -> int | None:
@@ -174,23 +180,23 @@ def _check_grid(procedures: Sequence[Procedure], grid: Grid) -> None:
 
 
 def _run(
-    methods: Methods, procedures: Sequence[Procedure], families: Sequence[str], solving: dict[str, Any], genetic: bool,
-    progress: Progress | None,
+    methods: Methods, procedures: Mapping[float, Procedure], families: Sequence[str], solving: dict[str, Any],
+    genetic: bool, progress: Progress | None,
 ) -> tuple[tuple[Row, ...], tuple[LeftOut, ...]]:  # fmt: skip
-    """Every method at the epsilon of every procedure; those that could not be run apart."""
+    """Every method at every epsilon, each with the procedure of one row; those that could not be run apart."""
     players, grid = methods.players, methods.grid
     rows: list[Row] = []
     left_out: list[LeftOut] = []
     kernels: dict[str, Kernel] = {}
-    for procedure in procedures:
+    for epsilon, procedure in procedures.items():
         scales = procedure.offered(grid)
         for family in families:
             if family not in kernels or kernels[family].scales != scales:  # most sets serve every epsilon
                 kernels[family] = make_kernel(family, scales, grid.shape, grid.bins_of(players.cells), grid.categories)
         games = [Game(players, kernels[family], procedure.epsilon, procedure.utility) for family in families]
-        for name, step in _steps(methods, games, progress, {**solving, "keep_when_stopped": False}, genetic):
+        for name, step in _steps(methods, epsilon, games, progress, {**solving, "keep_when_stopped": False}, genetic):
             if progress is not None:
-                progress(procedure.epsilon, name, None)
+                progress(epsilon, name, None)
             outcome = step()
             if isinstance(outcome, Row):
                 rows.append(outcome)
@@ -200,14 +206,14 @@ def _run(
 
 
 def _steps(
-    methods: Methods, games: list[Game], progress: Progress | None, settings: dict[str, Any], slow: bool
-) -> Iterator[Step]:
+    methods: Methods, epsilon: float, games: list[Game], progress: Progress | None, settings: dict[str, Any],
+    slow: bool,
+) -> Iterator[Step]:  # fmt: skip
     """The methods at one epsilon, in the order in which they are shown."""
-    epsilon = games[0].epsilon
 
     def play(name: str, game: Game) -> Row | LeftOut:
         seen = None if progress is None else lambda state: progress(epsilon, name, state)
-        found = methods.play(name, game, make_solver(name, progress=seen, **settings))
+        found = methods.play(name, epsilon, game, make_solver(name, progress=seen, **settings))
         return replace(found, noise=game.kernel.noise) if isinstance(found, Row) and len(games) > 1 else found
 
     for name in ("best-response", "optimal", *(["genetic"] if slow else [])):
@@ -220,6 +226,17 @@ def _steps(
     yield "envelope", partial(methods.envelope, epsilon)
     yield "dp-histogram", partial(methods.dp_histogram, epsilon)
     yield "pay-once", partial(methods.paid_once, epsilon)
+    if len(methods.grid.axes) > 1:
+        for name in MODELS:
+            yield name, partial(methods.modelled, name, epsilon)
+
+
+def _shares(epsilons: Sequence[float], rows: Any) -> list[float]:
+    """What one of so many rows may cost, at every epsilon."""
+    check(is_whole(rows, 1, MOST_DRAWS), "rows", f"a whole number from 1 to {MOST_DRAWS}", rows)
+    most = int(epsilons[0] / LEAST_EPSILON)
+    check(rows <= most or rows == 1, "rows", f"at most {most} at epsilon {epsilons[0]:g}", rows)
+    return [share_of_one_row(epsilon, rows) for epsilon in epsilons]
 
 
 def _one_or_all(of_columns: list[str] | dict[str, Any]) -> Any:

@@ -70,7 +70,7 @@ class EndToEnd:
     @property
     def worst(self) -> float:
         """The largest loss of anyone."""
-        return float(self.losses.max())
+        return float(self.losses.max(initial=0.0))
 
     @property
     def above(self) -> int:
@@ -150,13 +150,13 @@ def end_to_end(mechanism: Mechanism, progress: Progress | None = None) -> EndToE
 def _of_private_table(mechanism: PrivateTable) -> EndToEnd:
     """Everyone's loss under differential privacy, which is worked out again without each person anyway."""
     if mechanism.losses_by_theorem:
+        theorem = f"the theorem of {mechanism.proof}" if mechanism.proof else "the theorem that the certificate checks"
         raise BadInput(
-            "Losses are not worked out again without each person here. By the theorem that the certificate checks, "
+            f"Losses are not worked out again without each person here. By {theorem}, "
             f"nobody's loss is above {at_most(mechanism.epsilon)}."
         )
     condition = Condition(mechanism.epsilon, np.ones(1, dtype=np.int64), max(mechanism.total_people, 2))
-    alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
-    losses = np.full(1, np.inf) if alone else mechanism.losses()
+    losses = mechanism.losses()
     return EndToEnd(condition, *mechanism.groups(), losses, losses)
 
 

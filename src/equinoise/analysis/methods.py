@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from equinoise.analysis import opendp_histogram as peers
+from equinoise.analysis.method_row import LeftOut, Row, model_delta, promise_of, share_of_one_row
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Players
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
@@ -21,31 +22,15 @@ from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.profile_weights import AT_ONCE
 from equinoise.privacy.loss import losses
-from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, Neighbours, Promise
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC
 from equinoise.solvers.solution import Solution
 from equinoise.statistics import baselines
-from equinoise.statistics.metrics import distances
+from equinoise.statistics.metrics import distances, marginal_distances, marginals_of
+from equinoise.statistics.summaries import summary_errors
 from equinoise.synthesis.estimate import estimate
 from equinoise.synthesis.noisy_counts import NoiseLaw, noise_law, noisy_counts
-
-_GAME = Promise(neighbours=Neighbours.PERSON_REMOVED, epsilon=0)
-_LOCAL = Promise(neighbours=Neighbours.VALUE_CHANGED, epsilon=0, draws=None)
-_DRAW = Promise(neighbours=Neighbours.PERSON_ADDED_OR_REMOVED, epsilon=0)
-
-PROMISES = {
-    "best-response": _GAME,
-    "optimal": _GAME,
-    "genetic": _GAME,
-    "laplace": _LOCAL,
-    "bounded-laplace": _LOCAL,
-    "staircase": _LOCAL,
-    "additive-smoothing": _DRAW,
-    "bounded-smoothing": _DRAW,
-    "envelope": _DRAW,
-    "dp-histogram": replace(_DRAW, draws=None),
-    "pay-once": replace(_DRAW, draws=None),
-}
-"""What each method promises, of whatever epsilon, in the order in which methods are shown."""
+from equinoise.synthesis.opendp_filter import ModelRequest
+from equinoise.synthesis.opendp_models import counts_of_columns, make_model
 
 LOCAL_ROWS = {
     "laplace": baselines.laplace_kernel,
@@ -54,55 +39,14 @@ LOCAL_ROWS = {
 }
 
 
-@dataclass(frozen=True)
-class Row:
-    """One method at one epsilon.
-
-    ``protected`` counts the people whose own loss of one draw is within epsilon. ``promised`` is the epsilon of the
-    promise, which can be another one than was asked for; None if nothing is promised. ``kl_spread`` is the standard
-    deviation of KL over the ``releases`` of a random method, whose metrics are means. ``noise`` is the game's family,
-    if several are compared.
-    """
-
-    epsilon: float
-    method: str
-    metrics: dict[str, Any]
-    seconds: float
-    protected: int
-    promised: float | None
-    promise: str
-    worst_loss: float | None = None
-    kl_spread: float | None = None
-    releases: int | None = None
-    solver: dict[str, Any] | None = None
-    noise: str | None = None
-
-    @property
-    def label(self) -> str:
-        """The method, with the family of its noise where several are compared."""
-        return self.method if self.noise is None else f"{self.method} {self.noise}"
-
-    def to_json(self) -> dict[str, Any]:
-        """The fields, without those that the method does not have."""
-        optional = ("worst_loss", "kl_spread", "releases", "solver", "noise")
-        return {key: value for key, value in vars(self).items() if value is not None or key not in optional}
-
-
-@dataclass(frozen=True)
-class LeftOut:
-    """A method that could not be run, at one epsilon or (None) at any, and why."""
-
-    method: str
-    epsilon: float | None
-    reason: str
-
-
 @dataclass(frozen=True, eq=False)
 class Methods:
-    """The methods for people with one row each. ``public_bounds``: the promises may take the bounds as public."""
+    """The methods for people with one row each. ``public_bounds``: the promises may take the bounds as public. So many
+    ``rows`` are drawn, for one epsilon together."""
 
     players: Players
     public_bounds: bool
+    rows: int = 1
 
     @property
     def grid(self) -> Grid:
@@ -114,20 +58,21 @@ class Methods:
         """People per cell."""
         return self.players.histogram.counts
 
-    def play(self, name: str, game: Game, solve: Callable[[Game], Solution]) -> Row | LeftOut:
-        """A solver of the game. One that cannot take this game is left out; best response takes every game."""
+    def play(self, name: str, epsilon: float, game: Game, solve: Callable[[Game], Solution]) -> Row | LeftOut:
+        """A solver of the game, at a row's share of epsilon. One that cannot take this game is left out; best response
+        takes every game."""
         try:
             solution = solve(game)
         except (BadInput, PromiseNotMet) as error:
             if name == "best-response":
                 raise
-            return LeftOut(name, game.epsilon, str(error))
+            return LeftOut(name, epsilon, str(error))
         game = solution.game  # scales that adapt are others
         unprotected = game.people - solution.protected
         if unprotected == 0:
             PerInstance.from_solution(solution)  # refuses unless the exact certificate holds
         return self._row(
-            game.epsilon, solution.name, None if unprotected else game.epsilon,
+            epsilon, solution.name, None if unprotected else epsilon,
             nothing=f"{unprotected:,} of {game.people:,} people are left unprotected",
             metrics=self._distances(game.output(solution.profile)), seconds=solution.seconds,
             protected=solution.protected, worst_loss=solution.worst_loss, solver=solution.summary(),
@@ -156,35 +101,35 @@ class Methods:
 
     def smoothed(self, method: str, epsilon: float) -> Row:
         """Pseudo-counts in every cell of the grid, or only in those within the bounds."""
-        everywhere = method == "additive-smoothing"
+        everywhere, one = method == "additive-smoothing", share_of_one_row(epsilon, self.rows)
         cells = np.arange(self.grid.cells) if everywhere else baselines.grid_cells_in_bounds(self.grid)
         began = time.perf_counter()
-        weights = baselines.smooth_counts(self.counts, epsilon, cells)
+        weights = baselines.smooth_counts(self.counts, one, cells)
         total = float(weights.sum())
         seconds = time.perf_counter() - began
         each, logs, without = [], np.log(weights[cells] / total), self.counts.copy()
         for cell in self.players.cells:
             without[cell] -= 1
-            other = baselines.smooth_counts(without, epsilon, cells)[cells]
+            other = baselines.smooth_counts(without, one, cells)[cells]
             without[cell] += 1
             each.append(np.abs(logs - np.log(other / other.sum())).max())
         return self._row(
             epsilon, method, epsilon, metrics=self._distances(weights / total), seconds=seconds,
-            **self._within(epsilon, np.array(each)),
+            **self._within(one, np.array(each)),
         )  # fmt: skip
 
     def envelope(self, epsilon: float) -> Row | LeftOut:
-        """Differential privacy: weights that no single person changes by more than e^epsilon."""
+        """Differential privacy: weights that no single person changes by more than a factor."""
         began = time.perf_counter()
         try:
             # refuses unless the exact certificate holds
-            made = EnvelopeTable.make(self.players, epsilon=epsilon)
-        except BadInput as error:
+            made = EnvelopeTable.make(self.players, epsilon=epsilon, rows=self.rows)
+        except (BadInput, PromiseNotMet) as error:
             return LeftOut("envelope", epsilon, str(error))
         seconds = time.perf_counter() - began
         return self._row(
-            epsilon, "envelope", epsilon, metrics=made.metrics(), seconds=seconds,
-            **self._within(epsilon, made.losses()),
+            epsilon, "envelope", epsilon, metrics=self._distances(made.output), seconds=seconds,
+            **self._within(made.epsilon, made.losses()),
         )  # fmt: skip
 
     def dp_histogram(self, epsilon: float) -> Row | LeftOut:
@@ -200,6 +145,21 @@ class Methods:
             "pay-once", epsilon, peers.ESTIMATED_RELEASES, lambda z: estimate(z, self.grid.axes, scale)
         )
 
+    def modelled(self, method: str, epsilon: float) -> Row | LeftOut:
+        """A model of noisy counts of one and two columns, by AIM or MST, and the joint distribution that it has."""
+        delta = model_delta(method, len(self.grid.axes))
+        request = ModelRequest(self.grid.shape, epsilon, delta, algorithm=method)
+        counts = counts_of_columns(self.grid.bins_of(self.players.cells), self.players.people, self.grid.shape)
+        try:
+            found = []
+            for _ in range(peers.MODEL_RELEASES):
+                began = time.perf_counter()
+                q = make_model(counts, request).joint()
+                found.append((time.perf_counter() - began, self._distances(q)))
+        except EquinoiseError as error:
+            return LeftOut(method, epsilon if isinstance(error, BadInput) else None, str(error))
+        return self._means_of(method, epsilon, epsilon, found)
+
     def _released(self, method: str, epsilon: float, releases: int, weigh: Callable[[Ints], Floats]) -> Row | LeftOut:
         """Means over some releases of noisy counts, each weighed by a public rule."""
         try:
@@ -207,11 +167,19 @@ class Methods:
             found = list(self._releases(law, releases, weigh))
         except EquinoiseError as error:
             return LeftOut(method, None, str(error))
+        return self._means_of(method, epsilon, law.loss, found)
+
+    def _means_of(
+        self, method: str, epsilon: float, promised: float, found: Sequence[tuple[float, dict[str, Any]]]
+    ) -> Row:
+        """A row of means over releases, of which each has its seconds and metrics."""
+        divergences = [one["kl"] for _, one in found]
         return self._row(
-            epsilon, method, law.loss,
+            epsilon, method, promised,
             metrics=_means([one for _, one in found]),
             seconds=float(np.mean([seconds for seconds, _ in found])), protected=self.players.total_people,
-            kl_spread=float(np.std([one["kl"] for _, one in found], ddof=1)), releases=len(found),
+            kl_spread=float(np.std(divergences, ddof=1)) if np.isfinite(divergences).all() else None,
+            releases=len(found),
         )  # fmt: skip
 
     def _releases(
@@ -230,12 +198,14 @@ class Methods:
         if promised is None or not math.isfinite(promised):
             promised, said = None, f"nothing: {nothing}"
         else:
-            said = replace(PROMISES[method], epsilon=promised).in_short()
+            said = promise_of(method, self.rows, promised, len(self.grid.axes)).in_short()
         said += "" if self.public_bounds else f"; {BOUNDS_NOT_PUBLIC[0].lower()}{BOUNDS_NOT_PUBLIC[1:-1]}"
         return Row(epsilon, method, promised=promised, promise=f"{said[0].upper()}{said[1:]}.", **found)
 
     def _distances(self, q: Floats) -> dict[str, Any]:
-        return distances(self.counts / self.players.total_people, q, self.grid.axes)
+        p, axes = self.counts / self.players.total_people, self.grid.axes
+        marginals = marginal_distances(marginals_of(p, axes), marginals_of(q, axes), len(axes)) if len(axes) > 1 else {}
+        return {**distances(p, q, axes), **marginals, **summary_errors(p, q, axes)}
 
     def _laid_out(self, kernels: Sequence[Floats]) -> Iterator[Floats]:
         """Rows over all cells of one person of each occupied cell, some at a time."""

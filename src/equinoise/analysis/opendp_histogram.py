@@ -14,6 +14,9 @@ RELEASES = 20
 ESTIMATED_RELEASES = 5
 """Of estimates, which take longer."""
 
+MODEL_RELEASES = 3
+"""Of AIM and MST, which take seconds each."""
+
 
 def tidied(noisy: Ints, epsilon: float) -> Floats:
     """Noisy counts of K cells as weights to draw from, by a rule of epsilon and K alone, which costs no privacy.

@@ -30,6 +30,7 @@ from equinoise.data.rows import Rows
 from equinoise.data.text_fields import FIELD
 from equinoise.data.text_format import TextFormat
 from equinoise.data.write_rows import check_suffix, write_frames
+from equinoise.errors import BadInput
 from equinoise.mechanisms.base import Mechanism
 
 UNIT = "equinoise unit"
@@ -84,6 +85,8 @@ def write_losses(
     saved = None if isinstance(mechanism, Mechanism) else Path(mechanism)
     check_writable(out, Path(data) if files else None, saved, force=force)
     opened = mechanism if isinstance(mechanism, Mechanism) else Mechanism.open(mechanism)
+    if opened.total_people == 0:
+        raise BadInput("The mechanism was made where nobody had a usable value: there are no losses to write.")
     axes, text = opened.grid.axes, TextFormat(separator, decimal)
     with engine_for(data, engine, engine_address) as reader:
         whole = open_axes(data, axes, None, keep=True, text=text)

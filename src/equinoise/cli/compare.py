@@ -25,7 +25,13 @@ from equinoise.cli.process import print_warnings
 @output_options("--plot", help=PICTURE)
 @setting_options(
     "compare",
-    epsilon={"name": "epsilons", "type": str, "help": "One or several, separated by commas."},
+    epsilon={"name": "epsilons", "type": str, "help": "One or several, separated by commas; each for all rows."},
+    rows={
+        "required": False,
+        "default": 1,
+        "show_default": True,
+        "help": "How many rows to draw, for one epsilon together.",
+    },
     time_limit={"default": 20.0, "show_default": True, "help": "Seconds for the optimal solver, per epsilon."},
 )
 @click.option("--genetic", is_flag=True, help="Also run the genetic solver, which is slow.")
@@ -35,15 +41,16 @@ def command(
 ) -> None:  # fmt: skip
     """Run the game and what one would use instead on DATA, one column or several: how close, how fast, what promised.
 
-    What one would use instead: Laplace and staircase noise for everyone, smoothed counts and  an OpenDP
-    histogram. Nothing is saved but the plot, and nothing can be released from here.
+    What one would use instead: OpenDP's histogram, AIM and MST (extra 'aim', several columns), smoothed counts, what
+    'synthesize' makes, and Laplace and staircase noise for everyone. Nothing is saved but the plot, and nothing can be
+    released from here.
 
     \b
     Examples:
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 0.1,0.3,1,2,4,8
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --plot pay.html --json
       equinoise compare pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --noise laplace,gaussian
-      equinoise compare people.csv --bounds height 120 230 --bounds weight 30 200 --bins 24 --epsilon 1
+      equinoise compare people.csv --bounds height 120 230 --bounds weight 30 200 --bins 24 --epsilon 1 --rows 200
     """
     from equinoise.analysis.compare import check_epsilons, compare
     from equinoise.present import charts, terminal

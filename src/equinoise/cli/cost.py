@@ -25,7 +25,7 @@ def command(file: Path, draws: str, delta: float | None, plot: Path | None, forc
       equinoise cost pay.eq --draws 1,10,1000 --delta 1e-9 --plot cost.svg
     """
     from equinoise.mechanisms.base import Mechanism
-    from equinoise.mechanisms.quantities import check_costs
+    from equinoise.mechanisms.draw_costs import check_costs
     from equinoise.present import charts, terminal
 
     ascending = sorted(set(parse_numbers(draws, "--draws", "1,10")))

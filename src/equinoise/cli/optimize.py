@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, output_options, parse_columns, setting_options
+from equinoise.cli.options import EPILOG, FILE_PATH, book_options, output_options, parse_columns, setting_options
 from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_mechanism_file, warn_of_replaced
 
@@ -18,6 +18,11 @@ from equinoise.cli.save import check_mechanism_file, warn_of_replaced
     "--out", help="Where to save the mechanism. As secret as the data.", required=True,
     force="Replace --out if it exists, together with its ledger.",
 )  # fmt: skip
+@click.option(
+    "--not-private", is_flag=True,
+    help="List the mechanism in the book although it is not differentially private; no total includes it.",
+)  # fmt: skip
+@book_options
 @setting_options("optimize")
 def command(data: Path, out: Path, force: bool, as_json: bool, **settings: Any) -> None:
     """Play the game on a column of DATA, or several, and save a certified mechanism.

@@ -70,6 +70,14 @@ def output_options(option: str, *, help: str, required: bool = False, force: str
     return decorate
 
 
+def book_options(function: Command) -> Command:
+    """The book that is charged, and for what."""
+    purpose = click.option("--purpose", help="For what, as the book will list it.")
+    usual = "  [default: EQUINOISE_BOOK, or none]"
+    book = click.option("--book", metavar="BOOK", help=f"A book to charge: a file, or postgresql://...{usual}")
+    return book(purpose(function))
+
+
 def check_plot(plot: Path | None, *inputs: Path | None, force: bool) -> None:
     """Refuse a picture that could not be written, before the work."""
     from equinoise.atomic_write import check_writable
@@ -88,7 +96,7 @@ def _limit(value: str) -> float | date:
         with suppress(ValueError):
             return date.fromisoformat(value)
         raise click.BadParameter(
-            f"{value!r} is not a number. Give a column and its two limits, such as pay 0 4000."
+            f"{value!r} is neither a number nor a date. Give a column and its two limits, such as pay 0 4000."
         ) from None
 
 

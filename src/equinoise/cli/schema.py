@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, output_options
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options, setting_options
 from equinoise.cli.process import print_warnings
 
 
@@ -18,8 +19,11 @@ from equinoise.cli.process import print_warnings
     "--peek", is_flag=True,
     help="Fill in bounds, steps and categories by looking at the data. Not public: 'synthesize' refuses them.",
 )  # fmt: skip
+@setting_options("schema")
 @output_options("--out", help="A TOML file for the draft, instead of stdout.")
-def command(data: Path, columns: Sequence[str], peek: bool, out: Path | None, force: bool, as_json: bool) -> None:
+def command(
+    data: Path, columns: Sequence[str], peek: bool, out: Path | None, force: bool, as_json: bool, **text: Any
+) -> None:
     """Draft a schema of DATA: a TOML file with a table for every column, and blanks to be filled in by you.
 
     The names and types of the columns are taken from the file; no value is read. Whole numbers have a step of 1, yes/no
@@ -39,7 +43,7 @@ def command(data: Path, columns: Sequence[str], peek: bool, out: Path | None, fo
     if out is not None:
         check_writable(out, data, force=force)
     with print_warnings() as warnings, terminal.task_progress("Reading the data"):
-        draft = make_draft(data, peek=peek, columns=columns)
+        draft = make_draft(data, peek=peek, columns=columns, **text)
     blanks = [column.name for column in draft.schema.columns if not column.is_complete]
     if out is not None:
         write_whole(out, [draft.text.encode()], mode=0o600 if peek else 0o644, force=force)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, output_options, parse_columns, setting_options
+from equinoise.cli.options import EPILOG, FILE_PATH, book_options, output_options, parse_columns, setting_options
 from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_mechanism_file, warn_of_replaced
 from equinoise.errors import BadInput
@@ -29,6 +29,7 @@ from equinoise.errors import BadInput
     "--out", help="A .csv, .tsv or .parquet file for the rows, which may be published.", required=True,
     force="Replace --out, --save and --publish-counts if they exist, the ledger of --save included.",
 )  # fmt: skip
+@book_options
 @setting_options("synthesize")
 def command(
     data: Path, out: Path, save: Path | None, publish_counts: Path | None, force: bool, as_json: bool,
@@ -77,6 +78,7 @@ def command(
     if as_json:
         files = {"file": str(save), "rows_file": str(out), "counts_file": publish_counts and str(publish_counts)}
         many = {"rows_drawn": release.rows.height, "promise_in_one_line": release.promise.in_one_line}
+        many["plan"] = release.mechanism.settings["plan"]
         terminal.print_json({**release.mechanism.summary(), **many, **files, "warnings": warnings})
     else:
         terminal.show_synthesized(release.mechanism, release.rows.height, out, save, publish_counts)

@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 
 MISSING_LABEL = "missing"
 
+MOST_VALUES = 2**32
+"""So many steps a column has at most."""
+
 MOMENT = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.,][0-9]+)?)?(Z|[+-][0-9:]{2,6})?)?")
 """The one form of a date, or of a date and a time of day, in text."""
 
@@ -73,7 +76,7 @@ class Axis:
     def check_resolvable(self) -> None:
         """Refuse a range that floating point cannot cut into bins, or into steps."""
         largest, finest = max(abs(self.padded_low), abs(self.padded_high)), min(self.width, self.step or math.inf)
-        if not largest < 1e150 or not finest > max(1e-150, 8 * math.ulp(largest)) or self.steps > 2**32:
+        if not largest < 1e150 or not finest > max(1e-150, 8 * math.ulp(largest)) or self.steps > MOST_VALUES:
             padded = f", padded by {self.padding:.3g}," if self.padding and self.step is None else ""
             raise BadInput(
                 f"The bounds {format_number(self.low)} and {format_number(self.high)} of column {self.name!r}{padded} "

@@ -89,7 +89,8 @@ def count_person_cells(rows: Rows, grid: Grid) -> PersonCells:
     units = clean_units(groups["unit"].to_polars(), rows.from_text)
     _refuse_rounded(rows, units)
     nobody, cells = units.is_null().to_numpy(), cells_of_codes(grid, codes)
-    if nobody.any() and all(axis.missing != "drop" for axis in grid.axes):
+    rules = {axis.missing for axis in grid.axes}
+    if nobody.any() and "refuse" in rules and "drop" not in rules:
         lost = int(times[nobody].sum())
         raise BadInput(
             f"Column {rows.unit!r}, the unit, is missing in {lost:,} row{'' if lost == 1 else 's'}. Leave those "

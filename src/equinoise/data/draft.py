@@ -25,6 +25,7 @@ from equinoise.data.engines.failures import explain_failures
 from equinoise.data.paths import Files, check_same, find_files
 from equinoise.data.schema import Column, Schema, table_lines
 from equinoise.data.text_fields import ALL_FIELDS, header_of, refuse_repeated, scan
+from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.data.toml_text import line_text, value_text
 from equinoise.errors import BadInput, NotPublicWarning
 
@@ -51,12 +52,15 @@ class Draft:
     text: str
 
 
-def make_draft(data: Any, *, peek: bool = False, columns: Sequence[str] | None = None) -> Draft:
+def make_draft(
+    data: Any, *, peek: bool = False, columns: Sequence[str] | None = None, separator: str | None = None,
+    decimal: str | None = None,
+) -> Draft:  # fmt: skip
     """Draft a schema, and its file with comments.
 
     Columns that are named like an identifier are no columns, unless they are asked for, but suggested as the unit.
     """
-    source = open_source(data)
+    source = open_source(data, TextFormat(separator, decimal))
     names = [find_column(name, list(source.types), source.name) for name in columns or source.types]
     names = list(dict.fromkeys(names))
     source.check_names(names)
@@ -106,8 +110,8 @@ def _draft_column(source: Source, name: str, peek: bool) -> Drafted | None:
     if isinstance(dtype, nw.Enum) and not source.from_text:
         return fill_in(blank, {"categories": list(dtype.categories)})
     values = source.distinct(name)
-    if source.from_text:
-        return fill_in(blank, of_text(plain_text(values)))
+    if source.files is not None:
+        return fill_in(blank, of_text(name, plain_text(values), source.files))
     if dtype.is_numeric():
         return fill_in(blank, of_numbers(values, blank[0].step))
     if isinstance(dtype, nw.Date | nw.Datetime):
@@ -159,13 +163,14 @@ class Source:
             refuse_repeated(self.files, names, list(self.types))
 
 
-def open_source(data: Any) -> Source:
+def open_source(data: Any, text: TextFormat = UNSAID) -> Source:
     """The types of a path, an array or any dataframe; no values are read."""
     if isinstance(data, str | Path):
         with explain_failures(f"The file {str(data)!r}", is_text=True):
-            files = find_files(Path(data))
+            files = find_files(Path(data), text)
         with explain_failures(files.source, is_text=files.is_text):
             return _text_source(files) if files.is_text else _parquet_source(files)
+    text.check_unsaid("with data that is no text file")
     if isinstance(data, np.ndarray | list | tuple):
         data = _array(data)
     with explain_failures("The dataframe", is_text=False):

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from equinoise.data.number_marks import are_numbers, hint_about, to_number
+from equinoise.data.paths import Files
 from equinoise.data.schema import Column
 from equinoise.data.schema_checks import printed
 from equinoise.data.text_fields import MISSING_MARKS
@@ -46,13 +48,17 @@ def plain_text(values: pl.Series) -> pl.Series:
     return plain.filter(~plain.str.to_lowercase().is_in(MISSING_MARKS))
 
 
-def of_text(values: pl.Series) -> Shown:
-    """What texts show: bounds if all are numbers, or all dates; otherwise categories."""
+def of_text(column: str, values: pl.Series, files: Files) -> Shown:
+    """What texts show: bounds if all are numbers, or all dates; otherwise categories. Refuses numbers of which nobody
+    said what their marks mean."""
     if not len(values):
         return {}
-    numbers = values.cast(pl.Float64, strict=False)
+    numbers = pl.select(to_number(pl.lit(values), files.decimal, files.separator or ",")).to_series()
     if not numbers.is_null().any():
         return of_numbers(numbers)
+    if files.decimal is None and are_numbers(values):
+        unclear = values.filter(numbers.is_null()).sort()[0]
+        raise BadInput(f"Column {column!r} has numbers such as {unclear!r}. {hint_about(unclear, None)}")
     dates = values.str.to_date("%Y-%m-%d", strict=False)
     return {"categories": sorted(values.head(MOST_CATEGORIES + 1))} if dates.is_null().any() else of_dates(dates)
 

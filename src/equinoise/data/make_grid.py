@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import date
 from typing import Any
 
-from equinoise.data.axis import check_bounds
+from equinoise.data.axis import MOST_VALUES, check_bounds
 from equinoise.data.grid import AnyAxis, Axis, CategoryAxis, Grid
 from equinoise.data.schema import Column, Schema
 from equinoise.errors import BadInput, check
@@ -19,26 +20,54 @@ MOST_BINS_BY_DEFAULT = 256
 MOST_CELLS_BY_DEFAULT = 10_000
 """Of all columns together, where nobody says how many bins."""
 
+MOST_CELLS_TO_HOLD = 1_000_000
+"""Of all columns together, for counts of every joint cell. With more, most cells would have noise only."""
+
+MOST_BINS_OF_MANY = 16
+"""Of a column by default, where no joint grid is made: columns are then counted one by one and two by two. On tables of
+900 and 9,000 people at epsilon 1, columns of numbers came out closer with 16 than with 32."""
+
 PAPER_BINS = 101
 
 
-def make_grid(schema: Schema, *, bins: int | None = None, padding: dict[str, Any] | None = None) -> Grid:
+def make_grid(
+    schema: Schema, *, bins: int | None = None, padding: dict[str, Any] | None = None, joint: bool | None = True
+) -> Grid:
     """The grid of a complete schema: no cell that nobody can be in, unless there is ``padding``, the settings of the
     paper's grid. ``bins`` are for columns of numbers that have none of their own.
 
     By default a column has a bin for every step, or 100 without a step, and at most 256. Several columns have fewer, so
     that there are at most 10,000 cells: those with most bins are cut first, to bins of as many whole steps as it takes.
+    Unless the grid is ``joint`` (None: unless the bins and categories that the schema says make more than a million
+    cells, however few bins the others have), its cells are not held, and a column has at most 16 bins by default.
     """
     if padding is not None:
         return Grid(tuple(_padded(column, bins, padding) for column in schema.columns))
     wanted = {column.name: _bins(column, column.bins or bins) for column in schema.columns}
     free = [column for column in schema.columns if column.categories is None and (column.bins or bins) is None]
+    if joint is None:
+        fewest = {**wanted, **{column.name: 2 for column in free}}
+        joint = _cells(schema, fewest) <= MOST_CELLS_TO_HOLD
+    if not joint:
+        wanted |= {column.name: _fewer(column, wanted[column.name], MOST_BINS_OF_MANY) for column in free}
+        return Grid(tuple(_axis(column, wanted[column.name]) for column in schema.columns))
     most = MOST_BINS_BY_DEFAULT
     while free and most > 2 and _cells(schema, wanted) > MOST_CELLS_BY_DEFAULT:
         most = max(wanted[column.name] for column in free) - 1
         for column in free:
             wanted[column.name] = _fewer(column, wanted[column.name], max(most, 2))
     return Grid(tuple(_axis(column, wanted[column.name]) for column in schema.columns))
+
+
+def with_bins(schema: Schema, grid: Grid, most: int) -> Schema:
+    """A schema with bins for every column of numbers that has none of its own: those of its ``grid``, or fewer, at most
+    ``most``."""
+    columns = []
+    for column, axis in zip(schema.columns, grid.axes, strict=True):
+        if column.categories is None and column.bins is None:
+            column = replace(column, bins=_fewer(column, axis.bins - axis.categories, most))  # noqa: PLW2901
+        columns.append(column)
+    return replace(schema, columns=tuple(columns))
 
 
 def _cells(schema: Schema, wanted: dict[str, int]) -> int:
@@ -55,6 +84,11 @@ def _bins(column: Column, bins: int | None) -> int:
     if column.categories is not None:
         return len(column.categories)
     values = _values(column)
+    if values is not None and values > MOST_VALUES:
+        raise BadInput(
+            f"Column {column.name!r} has more than {MOST_VALUES:,} values, a step of {column.step:g} apart. Give a "
+            "larger step, or leave it out."
+        )
     if bins is not None:
         check(2 <= bins <= MOST_BINS, "bins", f"a whole number from 2 to {MOST_BINS}", bins)
         if values is not None and bins > values:

@@ -42,6 +42,12 @@ def to_number(raw: pl.Expr, decimal: str | None = None, separator: str = ",") ->
     return plain.cast(pl.Float64, strict=False)
 
 
+def are_numbers(texts: pl.Series) -> bool:
+    """Whether all of some texts are numbers, with one decimal mark or the other."""
+    found = (pl.select(to_number(pl.lit(texts), mark)).to_series() for mark in DECIMALS)
+    return any(not numbers.is_null().any() for numbers in found)
+
+
 def _groups(decimal: str) -> str:
     """The pattern of a number with one kind of mark between its thousands: one to three digits, then always three. A
     zero in front is no thousand: 0,123 has a decimal comma, whatever was said."""

@@ -101,6 +101,12 @@ class Players:
         np.add.at(counts, self.cells, self.rows)
         return Histogram(self.grid, counts)
 
+    def rows_by_columns(self, columns: Sequence[int]) -> Ints:
+        """Rows per combination of bins of some columns, one axis each, however many cells the grid has."""
+        bins, counts = self.grid.bins_of(self.cells), np.zeros([self.grid.shape[i] for i in columns], dtype=np.int64)
+        np.add.at(counts, tuple(bins[:, i] for i in columns), self.rows)
+        return counts
+
     @cached_property
     def bags(self) -> tuple[Bag, ...]:
         """For each type the cells of a person's rows, and how many are in each."""

@@ -36,6 +36,7 @@ def read_players(
     check_grid: Callable[[Grid], None],
     bins: int | None = None,
     grid: str = "schema",
+    joint: bool | None = True,
     padding_epsilon: float = 1.0,
     percentile: float = 0.9,
     most_rows: int | None = None,
@@ -45,17 +46,20 @@ def read_players(
     decimal: str | None = None,
     least: int = 2,
 ) -> tuple[Players, dict[str, Any]]:
-    """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (1 where nothing is ever
-    compared), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may refuse the grid
-    before any row is counted. Of the rows of one unit, at most ``most_rows`` count."""
+    """The players of some data by a schema (of :func:`columns_asked_for`), at least ``least`` (0 where it must not tell
+    whether anybody is there), and how they were counted, as the settings of a saved file tell it. ``check_grid`` may
+    refuse the grid before any row is counted, and :func:`make_grid` says whether it is ``joint``. Of the rows of one
+    unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
     if bins is not None:
         check_settings({"bins": bins})
+        taken = any(column.categories is None and column.bins is None for column in schema.columns)
+        check(taken, "bins", "left out where every column has categories or bins of its own", bins)
     text = TextFormat(separator, decimal)
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
         rows, known = open_columns(data, schema, engine=reader, text=text)
-        cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None)
+        cells = make_grid(known, bins=bins, padding=padding if grid == "paper" else None, joint=joint)
         check_grid(cells)
         players = count_players(rows, cells, most_rows)
         check_players(players, least, units=rows.unit is not None)
@@ -140,8 +144,15 @@ def _schema_of_options(
     strange = next((name for name in by_column if name not in names), None)
     if strange is not None:
         raise BadInput(f"There are bounds for column {strange!r}, which is not among {names}.")
+    steps, listed = _by_column(step, names[0]), _by_column(categories, names[0])
+    loose = next((name for name in steps if name in names and name not in {**by_column, **listed}), None)
+    if loose is not None:
+        which = "it" if loose == ONLY else f"column {loose!r}"
+        raise BadInput(
+            f"A step is counted from the lower bound of its column. Give {which} bounds (--bounds, in Python bounds=)."
+        )
     return Schema.from_options(
-        names, by_column, _by_column(step, names[0]), _by_column(categories, names[0]),
+        names, by_column, steps, listed,
         missing=missing, outside=outside, unit=unit,
     )  # fmt: skip
 
@@ -242,13 +253,13 @@ def most_rows_of(settings: Mapping[str, Any]) -> int | None:
 
 
 def check_players(players: Players, least: int = 2, *, units: bool = False) -> None:
-    """Refuse too few people, and data that all looks alike; with a ``least`` of 1, nothing but no people at all."""
+    """Refuse too few people, and data that all looks alike; with a ``least`` below 2, only fewer people than that."""
     grid, people = players.grid, players.total_people
     several = len(grid.axes) > 1
     column = f"column{'s' * several} {grid.name}"
     has = f"{column.replace('c', 'C', 1)} ha{'ve' if several else 's'}"
-    if least == 1:
-        if people < 1:
+    if least < 2:
+        if people < least:
             raise BadInput(f"{has} 0 usable values, and at least one person is needed.")
         return
     if people < 2:

@@ -22,6 +22,7 @@ from polars import selectors
 from equinoise.data.bags import clean_units
 from equinoise.data.columns import can_be_unit, named_like_an_id
 from equinoise.data.engines import frame_of, library_of
+from equinoise.data.number_marks import are_numbers
 from equinoise.data.paths import Files, find_files
 from equinoise.data.text_fields import header_of, some_text
 from equinoise.data.text_format import UNSAID, TextFormat
@@ -67,10 +68,9 @@ def _is_quantity(values: pl.Series) -> bool:
     """Whether these are numbers with fractions or crowded somewhere, dates, times or whole sentences: no names."""
     known = values.drop_nulls()
     if known.dtype == pl.String:
-        numbers = known.cast(pl.Float64, strict=False)
-        if not numbers.is_null().any():
-            return not known.str.contains(WHOLE).all() or _crowded(numbers)
-        return bool(known.str.contains(DATE).all()) or _is_long(known)
+        if known.str.contains(WHOLE).all():
+            return _crowded(known.cast(pl.Float64))
+        return are_numbers(known) or bool(known.str.contains(DATE).all()) or _is_long(known)
     return known.dtype.is_float() or _crowded(known.cast(pl.Float64))
 
 

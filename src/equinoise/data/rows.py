@@ -181,7 +181,8 @@ def _parquet_columns(files: Files, wanted: Wanted) -> tuple[str, ...]:
     check_same(files.paths, [[f"{c!r} of type {schema[c]}" for c in every] for schema in schemas])
     for column in every:
         check_digits(column, getattr(first[column], "precision", None))
-    types = nw.from_native(pl.LazyFrame(schema={c: first[c] for c in every})).collect_schema()
+    known = {c: pl.Float64() if first[c] == pl.Null else first[c] for c in every}  # as engines read what is missing
+    types = nw.from_native(pl.LazyFrame(schema=known)).collect_schema()
     _check_types(types, columns, wanted)
     return every
 

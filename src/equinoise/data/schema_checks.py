@@ -15,7 +15,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 from unicodedata import normalize
 
-from equinoise.data.toml_text import Keys
+from equinoise.data.toml_text import Keys, dotted
 from equinoise.errors import is_number, is_whole
 from equinoise.formatting import format_number, join_and, join_or, shorten
 from equinoise.settings import MOST_BINS
@@ -221,9 +221,19 @@ def _text_mistakes(keys: Keys, value: Any, what: str) -> Iterator[Mistake]:
 def _unknown(table: Keys, given: Mapping[Any, Any], known: Collection[str]) -> Iterator[Mistake]:
     for key in given:
         if key not in known:
-            near = difflib.get_close_matches(str(key).lower(), known, n=1)
-            hint = f"Did you mean {near[0]!r}?" if near else f"The keys here are {join_and(map(repr, known))}."
+            hint = _hint(table, str(key), given[key], known)
             yield Mistake((*table, str(key)), f"unknown key {shorten(str(key))!r}. {hint}")
+
+
+def _hint(table: Keys, key: str, value: Any, known: Collection[str]) -> str:
+    """What may be meant by a key that there is not."""
+    if table and key in TOP_KEYS:
+        return "It stands above all tables."
+    if table and isinstance(value, Mapping):
+        name = f"{table[-1]}.{key}"
+        return f"A name with a dot is in quotes: [{dotted((*table[:-1], name))}]."
+    near = difflib.get_close_matches(key.lower(), known, n=1)
+    return f"Did you mean {near[0]!r}?" if near else f"The keys here are {join_and(map(repr, known))}."
 
 
 def is_blank(value: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from ast import literal_eval
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import date
@@ -94,8 +95,10 @@ def read_toml(path: Path) -> tuple[dict[str, Any], Lines]:
         return tomllib.loads(text), lines_of(text)
     except RecursionError:
         raise BadInput(f"{path}: is not a schema: it has lists within lists within lists.") from None
-    except ValueError as error:  # also what Python says of numbers with thousands of digits
+    except tomllib.TOMLDecodeError as error:
         raise _no_toml(path, text, str(error)) from None
+    except ValueError:
+        raise BadInput(f"{path}: has a number of more than 4,300 digits. No column has such.") from None
 
 
 def _no_toml(path: Path, text: str, said: str) -> BadInput:
@@ -104,6 +107,9 @@ def _no_toml(path: Path, text: str, said: str) -> BadInput:
     line = f", line {found[1] or text.rstrip().count(chr(10)) + 1}" if found else ""
     why = said[: found.start()] if found else said
     hint = " Text needs quotes." if why == "Invalid value" else ""
+    table = re.fullmatch(r"Cannot declare (\(.*\)) twice", why)
+    if table is not None:
+        why = f"Cannot declare {dotted(literal_eval(table[1]))} twice"
     return BadInput(f"{path}{line}: is not TOML: {why[:1].lower()}{why[1:120].rstrip('.')}.{hint}")
 
 

@@ -29,7 +29,7 @@ from equinoise.privacy.accounting import Budget
 from equinoise.privacy.certificate import Certificate
 from equinoise.privacy.promise import Promise
 from equinoise.settings import MOST_DRAWS, USUAL_RULES
-from equinoise.statistics.summaries import compare_rows
+from equinoise.statistics.summaries import compare_marginals
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -177,8 +177,9 @@ class Mechanism(Quantities):
     def sample(self, n: int = 1, *, frame: str | None = None, source: RandomBytes = os.urandom) -> Any:
         """``n`` rows of the columns' own types, charged to the ledger first.
 
-        They are a dataframe of the kind that the data came in, with its types, or of polars; ``frame`` may say another
-        one: polars, pandas, pyarrow or numpy (of one column its values alone). ``source`` is for tests."""
+        They are a dataframe of the kind that the data came in, of ``optimize`` with its types, or of polars; ``frame``
+        may say another one: polars, pandas, pyarrow or numpy (of one column its values alone). ``source`` is for
+        tests."""
         row_format = self.row_format.asked(frame)
         rows = pl.concat(list(self.stream(n, source=source)))
         return row_format.frame(rows, self.grid.axes, within=self._within)
@@ -235,7 +236,7 @@ class Mechanism(Quantities):
         """What rows tell, of the ``data`` and of what is ``released``, at the resolution of the grid: of every column
         the mean, standard deviation and quartiles, or the shares of categories; of every two how they go together. As
         secret as the data."""
-        return compare_rows(self.original, self.output, self.grid.axes, within=self._within)
+        return compare_marginals(self.original_marginal, self.output_marginal, self.grid.axes, within=self._within)
 
     def summary(self) -> dict[str, Any]:
         """What was reached and at what cost, without the mechanism itself."""

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import sqlalchemy as sql
 
@@ -188,7 +188,7 @@ class Book:
 
 
 def charge_of(
-    kind: Literal["per-instance", "differential-privacy"],
+    kind: str,
     method: str,
     columns: Sequence[str],
     cost: Cost,
@@ -197,8 +197,8 @@ def charge_of(
     """What a mechanism is charged for in a book."""
     rho = None if kind == PER_INSTANCE else cost.rho
     return Charge(
-        at=_now(), kind=kind, method=method, columns=list(columns), purpose=purpose, epsilon=cost.epsilon,
-        delta=cost.delta, rho=rho,
+        at=_now(), kind=kind, method=method, columns=list(columns), purpose=purpose,  # type: ignore[arg-type]
+        epsilon=cost.epsilon, delta=cost.delta, rho=rho,
     )  # fmt: skip
 
 

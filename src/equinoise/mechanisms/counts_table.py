@@ -103,17 +103,20 @@ class CountsTable(PrivateTable):
 
     @property
     def rows_alike(self) -> int:
-        """About as many rows as were counted, from the noisy counts alone."""
-        return max(1, round(float(self._estimated.sum())))
+        """About as many rows as were counted: the sum of the noisy counts, which is right on average."""
+        return max(1, int(self.noisy.sum()))
 
     @cached_property
     def _certificate(self) -> Certificate:
-        """The certificate holds for any weights; that they were made of the noisy counts is checked here."""
+        """The certificate holds for any weights; that they were made of the noisy counts is checked here.
+
+        Whether the noise is likely is for audits: if that decided whether rows come out, it would tell of the counts.
+        """
         found = certify_noisy_counts(
             self.counted.sizes.tolist(), self.rows_per_person, self.law.scale, self.noisy.tolist(),
             self.weights.tolist(), self.grid.cells, self.epsilon,
         )  # fmt: skip
-        if found.holds and not self.weights_as_named:
+        if found.holds and not self._weights_follow:
             return replace(found, holds=False, failure=f"the weights are not those of the {self.weights_source}")
         return replace(found, people=self.total_people)
 
@@ -123,11 +126,16 @@ class CountsTable(PrivateTable):
         return self.draws is None and self.budget == Budget(self.epsilon, 0.0)
 
     @cached_property
-    def weights_as_named(self) -> bool:
-        """Whether noise of the law was added, as far as its size tells, and the weights are the estimate's."""
+    def _weights_follow(self) -> bool:
+        """Whether the weights are those of the estimate, which the noisy counts alone decide."""
         again = whole_weights(self._estimated)
         apart = np.abs(again / again.sum() - self.weights / self.weights.sum()).sum() / 2
-        return bool(apart <= ALIKE) and noise_is_likely(self.noisy - self.histogram, self.law)
+        return bool(apart <= ALIKE)
+
+    @cached_property
+    def weights_as_named(self) -> bool:
+        """Whether noise of the law was added, as far as its size tells, and the weights are the estimate's."""
+        return self._weights_follow and noise_is_likely(self.noisy - self.histogram, self.law)
 
     @cached_property
     def _output(self) -> Floats:

@@ -92,6 +92,33 @@ def draw_weighted(
         yield np.where(place < len(edges), np.append(listed, 0)[place], skipped)
 
 
+def draw_columns(
+    tables: Sequence[tuple[int, tuple[int, ...], Ints]], total: int, size: int, source: RandomBytes = os.urandom
+) -> Iterator[Ints]:
+    """``size`` independent draws of a bin on every column (draws x columns), some at a time, column by column.
+
+    Of each of the ``tables``, (column, parents, weights), the axes are the parents, which come in tables before it, and
+    the column; given its parents' bins, a bin is as likely as its share of the ``total`` that all rows sum to. The
+    running totals of row g are shifted by g times the total, so that one binary search serves all rows.
+    """
+    edges = []
+    for _, _, weights in tables:
+        rows = weights.reshape(-1, weights.shape[-1])
+        if len(rows) * total > MOST or rows.min() < 0 or (rows.sum(axis=1) != total).any():
+            raise ValueError("a table's weights do not sum to the total, or there are too many to draw from exactly")
+        edges.append((np.cumsum(rows, axis=1) + total * np.arange(len(rows))[:, None]).ravel())
+    for start in range(0, size, _CHUNK):
+        length = min(_CHUNK, size - start)
+        bins = np.empty((length, len(tables)), dtype=np.int64)
+        for (column, parents, weights), edge in zip(tables, edges, strict=True):
+            group = np.zeros(length, dtype=np.int64)
+            if parents:
+                group = np.ravel_multi_index(tuple(bins[:, parent] for parent in parents), weights.shape[:-1])
+            target = group * total + uniform(total, length, source)
+            bins[:, column] = np.searchsorted(edge, target, side="right") - group * weights.shape[-1]
+        yield bins
+
+
 def _one(limit: int, source: RandomBytes) -> int:
     """A whole number of any size below a limit: masked bits, drawn again if not below it."""
     bits = (limit - 1).bit_length()

@@ -17,9 +17,10 @@ from equinoise.errors import BadInput, PromiseNotMet
 from equinoise.formatting import at_most
 from equinoise.mechanisms.draws import RandomBytes, draw_weighted
 from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
-from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
+from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_order, epsilon_of_one_row
 from equinoise.privacy.certificate import Certificate
-from equinoise.privacy.envelope_certificate import certify_bounded_range, certify_envelope
+from equinoise.privacy.envelope_certificate import certify_envelope
+from equinoise.privacy.range_certificate import MOST_COMPOSED, certify_bounded_range
 from equinoise.settings import check_setting
 from equinoise.synthesis.envelope import LEAST_RULE_EPSILON, Rule, public_rule
 from equinoise.synthesis.envelope_weights import Weights, each_without_one, weights
@@ -36,7 +37,7 @@ class EnvelopeTable(PrivateTable):
     """
 
     method = "envelope"
-    composed = "the better of zCDP, epsilon^2/8 a row, and adding up"
+    composed = f"the least of adding up, zCDP and, up to {MOST_COMPOSED} rows, composing the worst case"
     weights_source = "public rule"
     certified = "the weights are those of this data by the public rule"
 
@@ -195,14 +196,6 @@ class EnvelopeTable(PrivateTable):
         except (BadInput, PromiseNotMet):
             return None
         return float(made.metrics()["kl"])
-
-
-def epsilon_of_one_row(budget: Budget, rows: int) -> float:
-    """The largest epsilon of a row such that so many rows stay within the budget together."""
-    if budget.delta > 0 and rows > 1:
-        return bounded_range_epsilon(budget, rows)
-    each = budget.epsilon / rows
-    return each if rows * Fraction(each) <= Fraction(budget.epsilon) else math.nextafter(each, 0)
 
 
 def _too_many(budget: Budget, rows: int, rows_per_person: int) -> PromiseNotMet:

@@ -13,8 +13,8 @@ from equinoise.data.grid import Floats, Ints
 from equinoise.errors import BadInput
 from equinoise.game.game import Game
 from equinoise.game.kernel import make_kernel
+from equinoise.mechanisms.draw_costs import DELTA, check_costs
 from equinoise.mechanisms.profile_weights import ProfileWeights
-from equinoise.mechanisms.quantities import DELTA, check_costs
 from equinoise.privacy.accounting import Accountant, Budget
 from equinoise.privacy.promise import PER_INSTANCE, Neighbours
 from equinoise.settings import check_setting

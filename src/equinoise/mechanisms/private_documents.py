@@ -13,9 +13,12 @@ from pydantic import Field, model_validator
 from equinoise.data.grid import Grid, number_axes
 from equinoise.data.players import Players
 from equinoise.game.kernel import MOST_CELLS
-from equinoise.mechanisms.document import BudgetDocument, Document, Strict
+from equinoise.mechanisms.document import AnyAxisDocument, BudgetDocument, Document, Strict
 from equinoise.mechanisms.draws import MOST, MOST_ROWS_PER_PERSON
 from equinoise.settings import MOST_DRAWS
+
+MOST_COLUMNS = 62
+"""Of a model: columns of two bins make 2^62 combinations, the most that whole numbers of 64 bits can number."""
 
 
 class RuleDocument(Strict):
@@ -36,7 +39,7 @@ class RuleDocument(Strict):
 class MethodDocument(Strict):
     """How the weights were found."""
 
-    name: Literal["envelope", "pay-once"]
+    name: Literal["envelope", "pay-once", "aim"]
 
 
 Cells = list[Annotated[int, Field(ge=0, lt=MOST)]]
@@ -48,7 +51,7 @@ class PrivateTableDocument(Document):
 
     kind: Literal["differential-privacy"]
     begins: Cells
-    cells: Cells = Field(min_length=1)
+    cells: Cells
     times: list[Annotated[int, Field(ge=1, lt=MOST)]]
     people: list[Annotated[int, Field(ge=1, lt=MOST)]]
     rows_per_person: int = Field(ge=1, le=MOST_ROWS_PER_PERSON)
@@ -80,7 +83,7 @@ class PrivateTableDocument(Document):
             len(set(names)) == len(names)
             and bags == sorted(set(bags))
             and all(_ascend([cell for cell, _ in bag], self.size) for bag in bags)
-            and max(sum(times for _, times in bag) for bag in bags) <= self.rows_per_person
+            and all(sum(times for _, times in bag) <= self.rows_per_person for bag in bags)
             and sum(self.people) * self.rows_per_person < MOST
         )
         if not fit or any(axis.padding > 0 and axis.step is None for axis in number_axes(axes)):
@@ -137,6 +140,46 @@ class CountsDocument(PrivateTableDocument):
     def _cells_fit(self) -> CountsDocument:
         if self.size > MOST_CELLS:
             raise ValueError("cells")
+        return self
+
+
+class DrawnColumn(Strict):
+    """A column, and those before it that it depends on."""
+
+    column: int = Field(ge=0)
+    parents: list[Annotated[int, Field(ge=0)]]
+
+
+class ModelDocument(PrivateTableDocument):
+    """All of a model of many columns but its weights, which are one row beside it: the tables of the columns, in the
+    order that they are ``drawn`` in. The joint cells are only numbers here, and may be far more than can be held."""
+
+    axes: list[AnyAxisDocument] = Field(min_length=2, max_length=MOST_COLUMNS)
+    method: Literal["aim"]
+    draws: None
+    drawn: list[DrawnColumn]
+    noisy_rows: float
+    proven: float = Field(gt=0)
+
+    @property
+    def weight_shape(self) -> tuple[int, int]:
+        """One row, of the weights of all tables."""
+        return 1, sum(self._table_cells)
+
+    @property
+    def _table_cells(self) -> list[int]:
+        bins = [axis.bins for axis in self.axes]
+        return [math.prod(bins[column] for column in (*one.parents, one.column)) for one in self.drawn]
+
+    @model_validator(mode="after")
+    def _tables_fit(self) -> ModelDocument:
+        columns = [*range(len(self.axes))]
+        known = sorted(one.column for one in self.drawn) == columns and all(
+            parent in columns for one in self.drawn for parent in one.parents
+        )
+        asked = self.check_settings(delta=self.budget.delta)
+        if not known or not asked or self.size >= MOST or sum(self._table_cells) > MOST_CELLS:
+            raise ValueError("tables")
         return self
 
 

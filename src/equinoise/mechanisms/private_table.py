@@ -15,7 +15,7 @@ from equinoise.data.read_players import most_rows_of
 from equinoise.errors import BadInput
 from equinoise.game.kernel import MOST_CELLS
 from equinoise.mechanisms.base import Mechanism
-from equinoise.mechanisms.quantities import DELTA, check_costs
+from equinoise.mechanisms.draw_costs import DELTA, check_costs
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours, Promise
 from equinoise.settings import PRIVATE_RULES
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -13,32 +13,22 @@ import numpy as np
 from equinoise.data.grid import Axis, Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.display import NotebookDisplay
-from equinoise.errors import check, is_number, is_whole
+from equinoise.errors import BadInput
 from equinoise.game.game import Game
-from equinoise.game.kernel import AxisScales
+from equinoise.game.kernel import MOST_CELLS, AxisScales
 from equinoise.privacy.accounting import Budget
 from equinoise.privacy.loss import QUANTILES, quantiles
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, Neighbours
-from equinoise.settings import MOST_DRAWS
 from equinoise.statistics import baselines
-from equinoise.statistics.metrics import bin_moments, distances, metrics
-
-DELTA = 1e-6
-"""For the cost of many draws, where nobody says another one."""
-
-LEAST_COST_DELTA = 1e-15
-"""For the cost of many draws: the tests hold it against exact binomials down to here."""
-
-
-def check_costs(draws: Any, delta: Any) -> None:
-    """Refuse numbers of draws, or a probability, whose cost cannot be worked out."""
-    usable = isinstance(draws, Sequence | np.ndarray) and not isinstance(draws, str) and len(draws) > 0
-    check(usable, "draws", "a list of whole numbers", draws)
-    for many in draws:
-        check(is_whole(many, 1, MOST_DRAWS), "draws", f"whole numbers from 1 to {MOST_DRAWS}", many)
-    if delta is not None:
-        possible = is_number(delta) and LEAST_COST_DELTA <= delta < 1
-        check(possible, "delta", f"at least {LEAST_COST_DELTA:g} and below 1", delta)
+from equinoise.statistics.metrics import (
+    Marginals,
+    bin_moments,
+    distances,
+    marginals_of,
+    metrics,
+    pair_metrics,
+    undefined,
+)  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -181,12 +171,46 @@ class Quantities(NotebookDisplay, ABC):
     @property
     def histogram(self) -> Ints:
         """Rows per cell: people, where everyone has one."""
+        if not self.joint_held:
+            raise BadInput(
+                f"The columns make {self.grid.cells:,} joint cells, too many to hold: only distributions of one or two "
+                "columns are known."
+            )
         return self.members.histogram.counts
 
     @property
     def original(self) -> Floats:
         """p: the distribution of the rows over the cells."""
-        return self.histogram / self.total_rows
+        return self.histogram / max(self.total_rows, 1)
+
+    @property
+    def joint_held(self) -> bool:
+        """Whether there are few enough cells for a distribution over all of them."""
+        return self.grid.cells <= MOST_CELLS
+
+    def original_marginal(self, *columns: int) -> Floats:
+        """The distribution of the rows over some columns' bins: one axis each."""
+        if self.joint_held:
+            return marginals_of(self.original, self.grid.axes)(*columns)
+        return self.members.rows_by_columns(columns) / max(self.total_rows, 1)
+
+    def output_marginal(self, *columns: int) -> Floats:
+        """The distribution of a draw over some columns' bins."""
+        return marginals_of(self._output, self.grid.axes)(*columns)
+
+    def laplace_marginal(self, *columns: int) -> Floats:
+        """The Laplace mechanism's distribution over some columns' bins, epsilon shared out evenly among all columns."""
+        axes = [self.grid.axes[column] for column in columns]
+        share = self.epsilon * len(axes) / len(self.grid.axes)
+        p = self.original_marginal(*columns)
+        return baselines.laplace_output(p.ravel(), axes, share).reshape(p.shape)
+
+    def smoothing_marginal(self, *columns: int) -> Floats:
+        """The distribution over some columns' bins of :meth:`smoothing`, on a grid without padding."""
+        each = baselines.pseudo_count(self.epsilon / int(self.members.sizes.max(initial=1)))
+        p = self.original_marginal(*columns)
+        smoothed = p * self.total_rows + each * (self.grid.cells / p.size)
+        return np.asarray(smoothed / smoothed.sum())
 
     @property
     def released_values(self) -> Floats:
@@ -212,7 +236,7 @@ class Quantities(NotebookDisplay, ABC):
     @property
     def worst_loss(self) -> float:
         """The largest loss of anyone."""
-        return float(self.losses().max())
+        return float(self.losses().max(initial=0.0))
 
     def loss_quantiles(self, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
         """The loss that a share of the people stays within, for each share."""
@@ -225,8 +249,8 @@ class Quantities(NotebookDisplay, ABC):
     @cached_property
     def _metrics(self) -> dict[str, Any]:
         axis = self.grid.axes[0]
-        if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories:
-            return distances(self.original, self.output, self.grid.axes)
+        if len(self.grid.axes) > 1 or not isinstance(axis, Axis) or axis.categories or self.total_rows == 0:
+            return self._distances(self.output_marginal, lambda: self._output)
         return metrics(self.original, self.output, self.released_values, bin_moments(axis)[1])
 
     def baseline(self) -> dict[str, Any]:
@@ -240,13 +264,25 @@ class Quantities(NotebookDisplay, ABC):
 
     @cached_property
     def _smoothing(self) -> dict[str, Any]:
-        cells, epsilon = baselines.grid_cells_in_bounds(self.grid), self.epsilon / int(self.members.sizes.max())
-        smoothed = baselines.smooth_counts(self.histogram, epsilon, cells)
-        return distances(self.original, smoothed / smoothed.sum(), self.grid.axes)
+        return self._distances(self.smoothing_marginal, self._smoothed)
+
+    def _smoothed(self) -> Floats:
+        epsilon = self.epsilon / int(self.members.sizes.max(initial=1))
+        smoothed = baselines.smooth_counts(self.histogram, epsilon, baselines.grid_cells_in_bounds(self.grid))
+        return np.asarray(smoothed / smoothed.sum())
 
     @cached_property
     def _baseline(self) -> dict[str, Any]:
-        return distances(self.original, self.laplace_output(), self.grid.axes)
+        return self._distances(self.laplace_marginal, self.laplace_output)
+
+    def _distances(self, marginals: Marginals, joint: Callable[[], Floats]) -> dict[str, Any]:
+        """Those of an output from the original, of two columns at a time where the joint grid is not held; which nobody
+        has where there is no row."""
+        if not self.joint_held:
+            found = pair_metrics(self.original_marginal, marginals, self.grid.axes)
+        else:
+            found = distances(self.original, joint(), self.grid.axes)
+        return found if self.total_rows > 0 else undefined(found)
 
     def laplace_output(self, epsilon: float | None = None) -> Floats:
         """What the Laplace mechanism would release on every column, with epsilon shared out evenly among them."""

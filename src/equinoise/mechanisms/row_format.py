@@ -45,6 +45,12 @@ class RowFormat:
             return cls(kind, {} if table is None else dict(zip(table.names, table.types, strict=True)))
         return cls()
 
+    @property
+    def plain(self) -> RowFormat:
+        """This kind of dataframe, with the types of the schema: which type a column came in may depend on one person's
+        value, as pandas has floats where whole numbers are missing, and only the categories that occur."""
+        return RowFormat(self.kind)
+
     def asked(self, kind: str | None) -> RowFormat:
         """This format, or plain rows of another kind; refuses a kind that there is not."""
         if kind is None or kind == self.kind:
@@ -57,7 +63,8 @@ class RowFormat:
         """Rows as a dataframe of this kind; as NumPy, of one column its values alone.
 
         A column has the type that it came in if everything that it might hold fits, whatever was drawn. Where the
-        schema has a bin for what is missing, a type of pandas that cannot say so becomes the one that can.
+        schema has a bin for what is missing, a type of pandas that cannot say so becomes the one that can. A type that
+        lists categories lists the schema's, as its own list may have been read off the data.
         """
         if self.kind == "numpy":
             return rows.to_series().to_numpy() if rows.width == 1 else _to_numpy(rows)
@@ -106,8 +113,7 @@ def _to_numpy(rows: pl.DataFrame) -> Any:
 
 def _to_polars(values: pl.Series, dtype: Any, axis: AnyAxis) -> pl.Series:
     if isinstance(dtype, pl.Enum):
-        names = dtype.categories.to_list()
-        dtype = pl.Enum([*names, *(name for name in possible_values(axis).cast(pl.String) if name not in names)])
+        dtype = pl.Enum(possible_values(axis).cast(pl.String))
     if isinstance(dtype, pl.Datetime) and dtype.time_zone is not None:
         raise TypeError("a day has no midnight that every time zone knows")
     return values if dtype is None else values.cast(dtype)
@@ -141,9 +147,7 @@ def _to_pandas(values: pl.Series, dtype: Any, axis: AnyAxis) -> Any:
     if dtype is None:
         dtype = PANDAS_TYPES.get(values.dtype)  # type: ignore[call-overload]
     elif isinstance(dtype, pd.CategoricalDtype):
-        own = list(dtype.categories)
-        more = [name for name in possible_values(axis).to_list() if name not in own]
-        dtype = pd.CategoricalDtype([*own, *more], dtype.ordered)
+        dtype = pd.CategoricalDtype(possible_values(axis).to_list(), dtype.ordered)
     elif isinstance(dtype, pd.DatetimeTZDtype):
         raise TypeError("a day has no midnight that every time zone knows")
     if axis.missing == "category" and isinstance(dtype, str | np.dtype) and np.dtype(dtype).kind in "iub":

@@ -25,9 +25,9 @@ from equinoise.errors import BadInput
 from equinoise.mechanisms import ledger
 from equinoise.mechanisms.game_document import PerInstanceDocument
 from equinoise.mechanisms.ledger import FORMAT
-from equinoise.mechanisms.private_documents import CountsDocument, EnvelopeDocument
+from equinoise.mechanisms.private_documents import CountsDocument, EnvelopeDocument, ModelDocument
 
-AnyDocument = PerInstanceDocument | EnvelopeDocument | CountsDocument
+AnyDocument = PerInstanceDocument | EnvelopeDocument | CountsDocument | ModelDocument
 
 DOCUMENT: TypeAdapter[AnyDocument] = TypeAdapter(Annotated[AnyDocument, Field(discriminator="method")])
 """Reads any of them."""

@@ -6,6 +6,10 @@ from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.wording import draws_in_words
 
+DISTANCES = {"kl": "KL from the original", "tv": "total variation"}
+PAIR_DISTANCES = {"kl_2way": "KL of two columns, mean over pairs", "tv_2way": "total variation of two columns, mean"}
+"""Of the joint cells, or where they cannot be held of pairs of columns."""
+
 
 def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
     """What was reached in numbers: for each its name, its value and a note beside it, all as text."""
@@ -15,8 +19,10 @@ def facts(mechanism: Mechanism) -> list[tuple[str, str, str]]:
         ("people protected", f"{mechanism.protected:,}", f"of {mechanism.total_people:,}"),
         ("epsilon of one draw", at_most(mechanism.epsilon), ""),
         ("worst loss of one draw", at_most(mechanism.worst_loss), f"half of the people: {at_most(half)}"),
-        _beside("KL from the original", ours["kl"], smoothed["kl"], local["kl"]),
-        _beside("total variation", ours["tv"], smoothed["tv"], local["tv"]),
+        *(
+            _beside(name, ours[key], smoothed[key], local[key])
+            for key, name in (DISTANCES if mechanism.joint_held else PAIR_DISTANCES).items()
+        ),
     ]
     changes = [
         method["correlation_loss"] for method in (ours, smoothed, local) if method.get("correlation_loss") is not None

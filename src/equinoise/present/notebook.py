@@ -14,6 +14,7 @@ import polars as pl
 
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.compare import Comparison
+from equinoise.data.make_grid import describe_bins
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most
@@ -21,8 +22,10 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.release import Release
 from equinoise.present.facts import facts_in_pairs
+from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.solvers.solution import Solution
+from equinoise.synthesis.plan import Plan
 
 MOST_ROWS = 10
 """Of a release, as a notebook shows it."""
@@ -66,6 +69,23 @@ def html_of_release(release: Release) -> str:
     shown = f"{rows.height:,} rows" if rows.height <= MOST_ROWS else f"The first {MOST_ROWS} of {rows.height:,} rows"
     promise = escape(release.promise.public().in_one_line)
     return f"<div><p>{shown}. {promise}</p><table><tr>{head}</tr>{body}</table></div>"
+
+
+def html_of_plan(plan: Plan) -> str:
+    """What to expect, as tables: nothing here came from data."""
+    sentences = [f"Plan: {plan.choice.sentence}", describe_bins(plan.grid), verdict(plan), BASIS]
+    header, lines = table_rows(plan)
+    header[0] = f"{TABLE_TITLE} at epsilon"
+    errors = (ERRORS_TITLE, "of the distribution", f"by drawing {plan.price.rows:,} from it"), error_rows(plan)
+    tables = "".join(_table(head, rows) for head, rows in (errors, (header, lines)) if rows)
+    first, *others = (f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
+    return f"<div>{first}{tables}{''.join(others)}</div>"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(text)}</td>' for text in row)}</tr>" for row in rows)
+    return f"<table><tr>{head}</tr>{body}</table>"
 
 
 def mechanism_of(view: Mechanism | Solution) -> Mechanism:
@@ -129,6 +149,7 @@ VIEWS.update(
         "html": html_of,
         "line": line_of,
         "release": html_of_release,
+        "plan": html_of_plan,
         "plot": plot,
         "report": report,
     }

@@ -25,6 +25,12 @@ METRIC_NAMES = {
     "jaccard": "Jaccard index (above 0.001)",
     "cosine": "cosine similarity",
     "wasserstein": "Wasserstein distance",
+    "tv_1way": "total variation of single columns, mean",
+    "tv_2way": "total variation of two columns, mean",
+    "mean_error": "error of the means (standard deviations)",
+    "median_error": "error of the medians (standard deviations)",
+    "largest_tv_2way": "total variation of two columns, largest",
+    "kl_2way": "KL divergence of two columns, mean (nats)",
     "correlation_loss": "largest change of a correlation",
     "association_loss": "largest change of Cramer's V or a correlation ratio",
 }
@@ -33,6 +39,7 @@ METRIC_NAMES = {
 METHOD_SENTENCES = {
     "envelope": "envelope: a public rule of epsilon, the grid and draws; no game.",
     "pay-once": "pay-once: noisy counts of every cell, and an estimate made of them by a public rule; no game.",
+    "aim": "aim: a model of all columns, made of noisy counts of one and two of them by OpenDP's AIM; no game.",
 }
 """How a mechanism of differential privacy was made, by its method."""
 
@@ -46,6 +53,11 @@ def certificate_sentence(mechanism: Mechanism) -> str:
     """What was certified, in a sentence."""
     certificate = mechanism.certificate()
     if isinstance(mechanism, PrivateTable):
+        if mechanism.proof:
+            return (
+                f"Checked in whole numbers: {mechanism.certified}. That the model is private is proven by "
+                f"{mechanism.proof}; no certificate of ours checks that."
+            )
         if mechanism.losses_by_theorem:
             return f"Certified in whole numbers for every dataset within the bounds: {mechanism.certified}."
         return (

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from equinoise.data.grid import Floats, Ints
+from equinoise.privacy.bounded_range import composed_cost, composed_epsilon
 from equinoise.privacy.composition import ERROR, MOST_POINTS, ORDERS, composed, log_sum
 from equinoise.privacy.loss import losses
 
@@ -174,15 +176,16 @@ class Accountant:
 
 
 def bounded_range_cost(epsilon: float, draws: int, delta: float) -> float:
-    """What draws cost together whose log-ratios each have a range of epsilon: the better of zCDP and adding up.
+    """What draws cost together whose log-ratios each have a range of epsilon, the least of three bounds.
 
-    Each draw is rho-zCDP with rho = epsilon^2/8, whatever the data, so D draws have a Renyi divergence of at most
-    a D rho for every order a.
+    They add up. Each is rho-zCDP with rho = epsilon^2/8, whatever the data, so D draws have a Renyi divergence of at
+    most a D rho for every order a. And few enough are composed as they are in the worst case.
     """
     if delta <= 0 or draws == 0:
         return draws * epsilon
     zcdp = float(_by_zcdp(epsilon, draws, delta).min())
-    return min(draws * epsilon, max(zcdp, 0.0) * (1 + SUM_MARGIN))
+    quick = min(draws * epsilon, max(zcdp, 0.0) * (1 + SUM_MARGIN))
+    return composed_cost(epsilon, draws, delta, quick)
 
 
 def bounded_range_order(epsilon: float, draws: int, delta: float) -> float:
@@ -197,7 +200,16 @@ def _by_zcdp(epsilon: float, draws: int, delta: float) -> Floats:
 def bounded_range_epsilon(budget: Budget, draws: int) -> float:
     """The largest range of log-ratios such that so many draws cost at most the budget together."""
     rho = ((budget.epsilon - _rest(_FINE, budget.delta)) / (_FINE * draws)).max()
-    return float(max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - SUM_MARGIN)))
+    quick = max(budget.epsilon / draws * (1 - 2**-50), math.sqrt(max(8 * rho, 0.0)) * (1 - SUM_MARGIN))
+    return composed_epsilon(budget.epsilon, budget.delta, draws, float(quick))
+
+
+def epsilon_of_one_row(budget: Budget, rows: int) -> float:
+    """The largest epsilon of a row such that so many rows stay within the budget together."""
+    if budget.delta > 0 and rows > 1:
+        return bounded_range_epsilon(budget, rows)
+    each = budget.epsilon / rows
+    return each if rows * Fraction(each) <= Fraction(budget.epsilon) else math.nextafter(each, 0)
 
 
 _FINE = 1 + np.geomspace(1e-4, 1e8, 20_001)

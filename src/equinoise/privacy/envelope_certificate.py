@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 
-from equinoise.privacy.certificate import DIGITS, Certificate, exp_lower_bound
+from equinoise.privacy.certificate import Certificate, exp_lower_bound
 from equinoise.privacy.certificate_rows import MOST, Whole
 
 _LEAST_EPSILON = 1e-4
@@ -57,8 +56,10 @@ def certify_envelope(
     if failure is not None:
         return verdict(failure)
     size = math.prod(rule["shape"])
-    fits = len(cells) == len(people) > 0 and len(weight_cells) == len(weights)
-    if not (fits and _ascend(cells, size) and _ascend(weight_cells, size) and min(people) >= 1 and many < MOST):
+    fits = len(cells) == len(people) and len(weight_cells) == len(weights)
+    if not (
+        fits and _ascend(cells, size) and _ascend(weight_cells, size) and min(people, default=1) >= 1 and many < MOST
+    ):
         return verdict("the counts, the weights and the rule do not belong together")
     if not all(isinstance(weight, int) for weight in weights):
         return verdict("the rule or the weights are no whole numbers of a possible size, or nothing grows")
@@ -213,24 +214,3 @@ def _levels(rule: Mapping[str, Any]) -> dict[int, list[Offset]]:
             signed: Iterator[Offset] = product(*({step, -step} for step in steps))
             found.setdefault(near, []).extend(signed)
     return dict(sorted(found.items()))
-
-
-def certify_bounded_range(epsilon: float, draws: int, total: float, delta: float, order: float) -> bool:
-    """Whether draws whose log-ratios have a range of epsilon each cost at most ``total`` together, except with delta.
-
-    Either they add up to no more, in fractions; or each is rho-zCDP with rho = epsilon^2/8, so that D of them have a
-    Renyi divergence of at most a D rho for the ``order`` a > 1 (any will do), and
-
-        a D rho + (ln(1/delta) + (a - 1) ln(1 - 1/a) - ln a) / (a - 1) <= total,
-
-    in decimals of 60 digits, whose logarithms are correctly rounded; 1e-45 is more than the few roundings can hide.
-    """
-    if not (0 < epsilon < float("inf") and 0 < total < float("inf") and 0 < delta < 1 and draws >= 1 and order > 1):
-        return False
-    if draws * Fraction(epsilon) <= Fraction(total):
-        return True
-    with localcontext(prec=DIGITS, Emax=MAX_EMAX, Emin=MIN_EMIN):
-        a, log = Decimal(order), -Decimal(delta).ln()
-        renyi = a * draws * Decimal(epsilon) ** 2 / 8
-        found = renyi + (log + (a - 1) * (1 - 1 / a).ln() - a.ln()) / (a - 1)
-        return found + Decimal(10) ** -45 * (1 + renyi) <= Decimal(total)

@@ -42,6 +42,8 @@ QUANTILES = (0.5, 0.9, 0.99, 1.0)
 
 def quantiles(losses: Floats, people: Ints, shares: tuple[float, ...] = QUANTILES) -> dict[str, float]:
     """The loss that a share of the people stays within, for each share; ``people[g]`` of them have ``losses[g]``."""
+    if len(losses) == 0:
+        return {f"{share:g}": 0.0 for share in shares}
     order = np.argsort(losses, kind="stable")
     reached = np.cumsum(people[order])
     ranks = [max(1, -(-round(share * 10**6) * int(reached[-1]) // 10**6)) for share in shares]

@@ -163,10 +163,14 @@ class Promise:
     def in_short(self) -> str:
         """What is promised of a release, in half a sentence."""
         epsilon = at_most(self.epsilon) if self.epsilon > 0 else "epsilon"
+        what, each = "one draw", ""
+        if self.draws not in {1, None}:
+            one = f"epsilon/{self.draws:,}" if self.epsilon_per_draw is None else at_most(self.epsilon_per_draw)
+            what, each = f"all {self.draws:,} draws together", f" ({one} a draw, which adds up)"
         if self.neighbours is Neighbours.PERSON_REMOVED:
             return (
-                f"one draw: the loss of each person in this dataset is at most {epsilon}, everyone else's noise held "
-                "fixed (per-instance; not differential privacy)"
+                f"{what}: the loss of each person in this dataset is at most {epsilon}{each}, everyone else's noise "
+                "held fixed (per-instance; not differential privacy)"
             )
         if self.neighbours is Neighbours.VALUE_CHANGED:
             return (
@@ -174,12 +178,13 @@ class Promise:
                 "so all of them may be released (a floating-point figure, not certified)"
             )
         every = "for every dataset within the bounds, one person added or removed"
-        if self.draws is None:
-            return (
-                f"any number of draws: the noisy counts are {epsilon}-DP {every} (people protected: by this theorem, "
-                "not measured)"
-            )
-        return f"one draw: {epsilon}-DP {every}"
+        if self.draws is not None:
+            return f"{what}: {epsilon}-DP {every}{each}"
+        counts = f"{epsilon}-DP" if self.delta == 0 else f"({epsilon}, {at_most(self.delta)})-DP"
+        theorem = "this theorem" if not self.proof else f"the theorem of {self.proof}"
+        return (
+            f"any number of draws: the noisy counts are {counts} {every} (people protected: by {theorem}, not measured)"
+        )
 
     def _all_draws(self) -> str:
         assert self.draws is not None
@@ -203,7 +208,7 @@ class Promise:
             how = "basic composition" if self.composed is None else self.composed
             each = f" One row costs at most {at_most(self.epsilon_per_draw)} ({how})."
         return (
-            "Differential privacy: for every dataset of at least one person within the bounds, the privacy loss "
+            "Differential privacy: for every dataset within the bounds, the privacy loss "
             f"{what} is {within(self.epsilon, self.delta)}, between the data with a person and with that one person "
             f"removed, or added ({SECRET_SIZE}).{each}"
         )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -46,7 +48,7 @@ def jaccard(p: Floats, q: Floats) -> float:
 
 def cosine(p: Floats, q: Floats) -> float:
     """Cosine of the angle between the two vectors of probabilities."""
-    return float(p @ q / (np.linalg.norm(p) * np.linalg.norm(q)))
+    return float(p @ q / (np.linalg.norm(p) * np.linalg.norm(q) or 1.0))
 
 
 def wasserstein(p: Floats, q: Floats, values: Floats) -> float:
@@ -110,20 +112,59 @@ def joint_metrics(p: Floats, q: Floats, axes: Sequence[AnyAxis]) -> dict[str, An
     because a column is constant. ``association_loss`` is that of Cramer's V between two columns of categories, or of
     the correlation ratio (eta) of a column of numbers by one of categories; None likewise.
     """
-    shape = tuple(axis.bins for axis in axes)
-    original, output = p.reshape(shape), q.reshape(shape)
     return {
         "kl": kl(p, q),
         "js": js(p, q),
         "tv": tv(p, q),
         "jaccard": jaccard(p, q),
         "cosine": cosine(p, q),
-        "correlation_loss": _largest_change(original, output, axes, numbers=True),
-        "association_loss": _largest_change(original, output, axes, numbers=False),
-        "columns": {
-            axis.name: axis_metrics(marginal(original, i), marginal(output, i), axis) for i, axis in enumerate(axes)
-        },
+        **_few_columns(marginals_of(p, axes), marginals_of(q, axes), axes),
     }
+
+
+Marginals = Callable[..., Floats]
+"""The distribution of some columns alone, given their numbers, ascending: one axis each."""
+
+
+def marginals_of(p: Floats, axes: Sequence[AnyAxis]) -> Marginals:
+    """The marginals of a distribution over the cells of a joint grid (flat)."""
+    return partial(marginal, p.reshape([axis.bins for axis in axes]))
+
+
+def pair_metrics(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[str, Any]:
+    """:func:`joint_metrics` where the joint grid cannot be held: instead of joint distances those of few columns at a
+    time, :func:`marginal_distances`, ``kl_2way`` (the mean over all pairs) and ``largest_tv_2way``."""
+    pairs = [(p(i, j).ravel(), q(i, j).ravel()) for i, j in combinations(range(len(axes)), 2)]
+    return {
+        **marginal_distances(p, q, len(axes)),
+        "largest_tv_2way": max(tv(a, b) for a, b in pairs),
+        "kl_2way": float(np.mean([kl(a, b) for a, b in pairs])),
+        **_few_columns(p, q, axes),
+    }
+
+
+def undefined(distances: dict[str, Any]) -> dict[str, Any]:
+    """Distances without a value: of the same names."""
+    return {key: undefined(value) if isinstance(value, dict) else math.nan for key, value in distances.items()}
+
+
+def _few_columns(p: Marginals, q: Marginals, axes: Sequence[AnyAxis]) -> dict[str, Any]:
+    """The loss of association, and the metrics of every column alone."""
+    return {
+        "correlation_loss": _largest_change(p, q, axes, numbers=True),
+        "association_loss": _largest_change(p, q, axes, numbers=False),
+        "columns": {axis.name: axis_metrics(p(i), q(i), axis) for i, axis in enumerate(axes)},
+    }
+
+
+def marginal_distances(p: Marginals, q: Marginals, columns: int) -> dict[str, float]:
+    """Total variation of the distributions of single columns (``tv_1way``) and of two columns at a time (``tv_2way``),
+    each a mean over all of them."""
+
+    def mean_tv(many: int) -> float:
+        return float(np.mean([tv(p(*kept).ravel(), q(*kept).ravel()) for kept in combinations(range(columns), many)]))
+
+    return {f"tv_{many}way": mean_tv(many) for many in (1, 2)}
 
 
 def bin_moments(axis: Axis, *, within: bool = False) -> tuple[Floats, Floats]:
@@ -150,9 +191,15 @@ def associations(p: Floats, axes: Sequence[AnyAxis], *, within: bool = False) ->
     """How strongly any two columns go together, of a distribution over the cells (flat or as a table): Pearson's
     correlation of two columns of numbers, Cramer's V of two of categories, the correlation ratio of one of each. The
     rows of a bin have its :func:`bin_moments`."""
-    table = p.reshape([axis.bins for axis in axes])
+    return pair_associations(marginals_of(p, axes), axes, within=within)
+
+
+def pair_associations(
+    marginals: Marginals, axes: Sequence[AnyAxis], *, within: bool = False
+) -> dict[tuple[str, str], float | None]:
+    """:func:`associations` of a distribution of which only the marginals of two columns are known."""
     return {
-        (axes[i].name, axes[j].name): association(marginal(table, i, j), axes[i], axes[j], within=within)
+        (axes[i].name, axes[j].name): association(marginals(i, j), axes[i], axes[j], within=within)
         for i, j in combinations(range(len(axes)), 2)
     }
 
@@ -198,10 +245,10 @@ def _is_constant(p: Floats, variances: Floats | float) -> bool:
     return bool(np.count_nonzero(p) < 2 and not np.any(p * variances))
 
 
-def _largest_change(p: Floats, q: Floats, axes: Sequence[AnyAxis], *, numbers: bool) -> float | None:
+def _largest_change(p: Marginals, q: Marginals, axes: Sequence[AnyAxis], *, numbers: bool) -> float | None:
     """The largest absolute change of an association: between two columns of numbers, or between any others."""
     of = {axis.name: isinstance(axis, Axis) for axis in axes}
-    before, after = associations(p, axes), associations(q, axes)
+    before, after = pair_associations(p, axes), pair_associations(q, axes)
     pairs = [pair for pair in before if (of[pair[0]] and of[pair[1]]) == numbers]
     changes = []
     for a, b in ((before[pair], after[pair]) for pair in pairs):

@@ -1,1 +1,1 @@
-"""The two calls that make a mechanism: optimize and synthesize."""
+"""The two calls that make a mechanism, optimize and synthesize; and plan, which needs no data."""

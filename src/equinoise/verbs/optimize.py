@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +21,16 @@ from equinoise.data.read_players import (
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.row_format import RowFormat
+from equinoise.privacy.book_cost import Cost
+from equinoise.privacy.promise import PER_INSTANCE
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
+from equinoise.verbs.account import Account
 from equinoise.verbs.progress import takes_progress_flag
+
+if TYPE_CHECKING:
+    from equinoise.mechanisms.book import Book
 
 
 @takes_progress_flag
@@ -48,6 +55,7 @@ def optimize(
     unit: str | None = None, unit_rows: str = "all",
     engine: str = "polars", engine_address: str | None = None,
     separator: str | None = None, decimal: str | None = None,
+    book: Book | str | Path | None = None, purpose: str | None = None, not_private: bool = False,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip
     """A certified mechanism for one column about people, or several together: numbers, dates and categories.
@@ -61,7 +69,8 @@ def optimize(
     them), ``step`` how far its values are apart, ``categories`` all of its values; bounds left out are read off the
     data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start
     from: best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
-    where the solver is. What every setting may be is in :data:`equinoise.settings.SETTINGS`.
+    where the solver is. A ``book`` lists the mechanism, if ``not_private`` says that one knows that it is not
+    differentially private. What every setting may be is in :data:`equinoise.settings.SETTINGS`.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -75,6 +84,8 @@ def optimize(
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
+    account = Account.of(book, purpose)
+    account.check_not_private(not_private=not_private)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
         data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
@@ -83,8 +94,18 @@ def optimize(
     )  # fmt: skip
     counting["unit_rows"] = unit_rows
     warn_of_delta(delta, players.total_people)
-    made = play(players, procedure, counting, start=start, progress=progress)
+    with account.charging(
+        PER_INSTANCE, PerInstance.method, [axis.name for axis in players.grid.axes], _cost(procedure)
+    ) as record:
+        made = play(players, procedure, counting, start=start, progress=progress)
+        record(made)
     return made.releasing(RowFormat.of(data))
+
+
+def _cost(procedure: Procedure) -> Cost:
+    """What a book lists: epsilon of all draws together."""
+    many = 1 if procedure.budget is not None else procedure.draws
+    return Cost(float(many * procedure.epsilon), float(procedure.delta))
 
 
 def play(

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
-from equinoise.mechanisms.private_table import check_private_grid
+from equinoise.mechanisms.model_table import ModelTable
 from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
+from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 from equinoise.solvers.solution import Round, tell
+from equinoise.verbs.account import Account
 from equinoise.verbs.progress import takes_progress_flag
-from equinoise.verbs.table_request import TableRequest, public_columns
+from equinoise.verbs.table_request import Saving, TableRequest, check_table_grid, public_columns
+
+if TYPE_CHECKING:
+    from equinoise.mechanisms.book import Book
 
 
 @takes_progress_flag
@@ -23,6 +29,7 @@ def synthesize(
     epsilon: float,
     rows: int | str,
     delta: float = 0.0,
+    people: int | None = None,
     method: str | None = None,
     column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
@@ -33,15 +40,19 @@ def synthesize(
     engine: str = "polars", engine_address: str | None = None,
     separator: str | None = None, decimal: str | None = None,
     save: str | Path | None = None, force: bool = False,
+    book: Book | str | Path | None = None, purpose: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Release:  # fmt: skip
     """Rows of a table about people that may be published: differential privacy for everything that comes out.
 
-    ``epsilon`` (with ``delta``, which only the envelope uses) is for all ``rows`` together, and for later ones.
+    ``epsilon`` (with ``delta``, which the envelope and AIM use) is for all ``rows`` together, and for later ones.
     ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
-    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise.
+    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
+    ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
+    never decides them.
     ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
-    to expect people, one number for each cell, the last column's bins running fastest.
+    to expect people, one number for each cell, the last column's bins running fastest. A ``book`` is charged before
+    the mechanism exists, and refuses what is beyond its limit.
 
     >>> import polars as pl
     >>> stays = pl.DataFrame({"days": [1, 2, 2, 3, 3, 3, 4, 9] * 40, "ward": ["a", "b"] * 160})
@@ -55,13 +66,18 @@ def synthesize(
     assert not isinstance(progress, bool)  # watched
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     request = TableRequest(
-        epsilon=epsilon, rows=rows, delta=delta, method=method, unit=asked.unit, rows_per_person=rows_per_person,
-        base=base,
+        epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
+        rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
+    account = Account.of(book, purpose)
+    choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(
-        data, public_columns(asked), bins=bins, most_rows=rows_per_person, engine=engine, engine_address=engine_address,
-        separator=separator, decimal=decimal, check_grid=check_private_grid, least=1,
+        data, choice.schema, bins=bins, joint=choice.method != ModelTable.method, most_rows=rows_per_person, least=0,
+        check_grid=partial(check_table_grid, method=choice.method), engine=engine, engine_address=engine_address,
+        separator=separator, decimal=decimal,
     )  # fmt: skip
-    made = request.make(players, counting, save, force, progress).releasing(RowFormat.of(data))
+    with account.charging(DIFFERENTIAL_PRIVACY, choice.method, choice.schema.names, request.cost(choice)) as record:
+        made = request.make(players, counting, choice, Saving(save, force, record), progress)
+    made = made.releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")
     return Release(made.sample(made.rows_alike if isinstance(rows, str) else rows), made)

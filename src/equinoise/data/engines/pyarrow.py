@@ -27,6 +27,8 @@ class PyArrow(Library):
                 column = pc.run_end_decode(column)
             elif pa.types.is_dictionary(kind) and not _is_text(kind.value_type):
                 column = column.cast(kind.value_type)
+            elif pa.types.is_null(kind):  # nothing but missing values
+                column = column.cast(pa.float64())
             if name in columns and _is_unusual(column.type):
                 column = column.cast(pa.string()).cast(pa.float64())
             if column.type != kind:

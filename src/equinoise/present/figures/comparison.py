@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.methods import Row
+from equinoise.analysis.method_row import Row, model_delta
 from equinoise.formatting import at_most
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, chart_of, log_x, log_y
@@ -20,7 +20,7 @@ DASHES = {"solid": [1, 0], "dashes": [8, 3], "dots": [2, 3], "dashes and dots": 
 """Lines of the game's rows, where families of noise are compared."""
 
 SHAPES = (
-    "Circles: one draw, per-instance, not DP. Triangles: one draw, DP. Diamonds: any number of draws, DP. "
+    "Circles: {draws}, per-instance, not DP. Triangles: {draws}, DP. Diamonds: any number of draws, DP{models}. "
     "Squares: everyone's noisy value, local DP."
 )
 
@@ -30,7 +30,12 @@ def comparison_figure(comparison: Comparison) -> Figure:
     finite = [row for row in comparison.rows if math.isfinite(row.metrics["kl"])]
     firsts = [rows[0] for rows in comparison.labels.values()]
     families = dict(zip(dict.fromkeys(row.noise for row in firsts if row.noise), DASHES, strict=False))
-    caption = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer. {SHAPES}"
+    rows = comparison.rows_to_draw
+    draws = "one draw" if rows == 1 else f"{rows:,} draws together"
+    delta = max(model_delta(method, len(comparison.grid.axes)) for method in comparison.methods)
+    models = f" (AIM and MST with delta {at_most(delta)})" if delta > 0 else ""
+    shapes = SHAPES.format(draws=draws, models=models)
+    caption = f"{comparison.people:,} people, {comparison.grid.cells:,} cells. Lower is closer. {shapes}"
     if not comparison.public_bounds:
         caption += f" {BOUNDS_NOT_PUBLIC}"
     if any(row.promised is None for row in finite):

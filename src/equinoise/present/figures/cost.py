@@ -100,7 +100,7 @@ def composition_sentence(mechanism: Mechanism) -> str:
     if mechanism.draws is None:
         return "A theorem, the same for everyone and every dataset: what is made of noisy counts costs nothing more."
     if mechanism.differentially_private:
-        return "A theorem, the same for everyone and every dataset: each draw is epsilon^2/8-zCDP, or losses add up."
+        return f"A theorem, the same for everyone and every dataset: {mechanism.composed}."
     return (
         "Each person's own loss distribution is composed, everyone else's noise held fixed, in floating point, losses "
         "rounded upwards; the median is a quick upper bound."

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from equinoise.data.grid import Floats
+from equinoise.data.grid import Axis, Floats
 from equinoise.formatting import three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
 from equinoise.present.figures.figure import Figure
-from equinoise.present.figures.per_bin import edges, marginal, width
+from equinoise.present.figures.per_bin import edges, width
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.baselines import cells_in_bounds
-from equinoise.statistics.metrics import tv
+from equinoise.statistics.metrics import Marginals
 
 MOST_TABLE_ROWS = 200
 """In the table behind a map: the cells with most people."""
@@ -27,12 +27,17 @@ MOST_SIDE = 64
 def distribution(mechanism: Mechanism) -> Figure:
     """Probability of each bin or cell, original, released and Laplace: lines for each column, for two columns maps."""
     grid = mechanism.grid
-    three = {ORIGINAL: mechanism.original, RELEASED: mechanism.output, LAPLACE: mechanism.laplace_output()}
-    p = three[ORIGINAL]
+    three: dict[str, Marginals] = {
+        ORIGINAL: mechanism.original_marginal,
+        RELEASED: mechanism.output_marginal,
+        LAPLACE: mechanism.laplace_marginal,
+    }
+    methods = mechanism.metrics(), mechanism.smoothing(), mechanism.baseline()
+    ours, smoothed, local = (three_digits(each["tv" if mechanism.joint_held else "tv_2way"]) for each in methods)
+    of_pairs = "" if mechanism.joint_held else ", on average over all pairs of columns,"
     words = (
-        f"What is released differs from the original by a total variation of {three_digits(tv(p, three[RELEASED]))} "
-        f"(of at most 1); at the same epsilon, a draw from smoothed counts by "
-        f"{three_digits(mechanism.smoothing()['tv'])}, the Laplace mechanism by {three_digits(tv(p, three[LAPLACE]))}."
+        f"What is released differs from the original{of_pairs} by a total variation of {ours} (of at most 1); at the "
+        f"same epsilon, a draw from smoothed counts by {smoothed}, the Laplace mechanism by {local}."
     )
     title = f"Original and released distribution of {grid.name}"
     if len(grid.axes) == 2:
@@ -42,17 +47,18 @@ def distribution(mechanism: Mechanism) -> Figure:
             "cell without any is left blank."
             f"{_merged(grid.shape)}{_outside(mechanism)}"
         )
-        rows = _most_people(mechanism, three)
+        joint = {name: of(0, 1).ravel() for name, of in three.items()}
+        rows = _most_people(mechanism, joint)
         names = tuple(axis.label for axis in grid.axes)
         header = (*names, *(f"{name} (probability)" for name in three))
-        return Figure("distribution", title, caption, words, _maps(mechanism, three), header, rows)
+        return Figure("distribution", title, caption, words, _maps(mechanism, joint), header, rows)
     caption = (
         "How likely each bin is, in the data (area), in one draw (line), and in one draw of the Laplace mechanism at "
         f"the same epsilon (dashed).{_outside(mechanism)}"
     )
     several, panels, table = len(grid.axes) > 1, [], []
     for number, axis in enumerate(grid.axes):
-        each = {name: marginal(values, grid, number) for name, values in three.items()}
+        each = {name: of(number) for name, of in three.items()}
         at = edges(axis)
         points = [
             {"low": low, "high": high, **dict(zip(each, shares, strict=True))}
@@ -69,6 +75,8 @@ def distribution(mechanism: Mechanism) -> Figure:
 
 def _outside(mechanism: Mechanism) -> str:
     """How many draws fall outside the bounds, if any can."""
+    if not any(isinstance(axis, Axis) and axis.padding > 0 and axis.step is None for axis in mechanism.grid.axes):
+        return ""
     inside = np.ones(mechanism.grid.shape, dtype=bool)
     for number, axis in enumerate(mechanism.grid.axes):
         bins = np.arange(axis.bins).reshape([-1 if d == number else 1 for d in range(inside.ndim)])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
@@ -24,6 +25,8 @@ GAME, RULE, OWN = "best response, played again", "the public rule, worked out ag
 
 def epsilons(mechanism: Mechanism, tell: Callable[[str], None]) -> Figure:
     """KL (nats) against the epsilon of one draw: the saved people solved again at a few epsilons, and Laplace noise."""
+    if not mechanism.joint_held:
+        raise BadInput("There are too many joint cells to hold, so there is no KL over them at any epsilon.")
     distances: list[tuple[float, str, float]] = []
     left_out = []
     name = GAME if mechanism.noise else RULE

@@ -23,7 +23,6 @@ from equinoise.present.figures.pairs import Pair
 from equinoise.present.figures.per_bin import (
     edges,
     laplace_noise,
-    marginal,
     noise_at_places,
     people_mean_and_maximum,
     places,
@@ -80,7 +79,7 @@ def _changes(mechanism: Mechanism) -> Figure:
     """For differential privacy, which gives nobody noise of their own: what changes in each bin, column by column."""
     several, panels, table, words = len(mechanism.grid.axes) > 1, [], [], []
     for number, axis in enumerate(mechanism.grid.axes):
-        q, p = (marginal(values, mechanism.grid, number) for values in (mechanism.output, mechanism.original))
+        q, p = mechanism.output_marginal(number), mechanism.original_marginal(number)
         at = edges(axis).tolist()
         rows = list(zip(at[:-1], at[1:], (q - p).tolist(), strict=True))
         panels.append(_change_chart(rows, axis.label))

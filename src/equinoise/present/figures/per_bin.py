@@ -1,21 +1,15 @@
-"""Of one column of a mechanism, bin by bin: shares of people, where people are, their noise, means and maxima."""
+"""Of one column of a mechanism, bin by bin: where people are, their noise, means and maxima."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from equinoise.data.grid import AnyAxis, Axis, Floats, Grid, Ints
+from equinoise.data.grid import AnyAxis, Axis, Floats, Ints
 from equinoise.mechanisms.base import Mechanism
 from equinoise.statistics import baselines
 
 WEIGHTS_AT_ONCE = 2**22
 """Weights looked at together."""
-
-
-def marginal(values: Floats, grid: Grid, number: int) -> Floats:
-    """The distribution over one column's bins, of a distribution over the cells."""
-    others = tuple(axis for axis in range(len(grid.axes)) if axis != number)
-    return np.asarray(values.reshape(grid.shape).sum(axis=others))
 
 
 def edges(axis: AnyAxis) -> Floats:

@@ -31,6 +31,8 @@ METHODS = {
     "envelope": Look("envelope", "#6b8a1e", "triangle-up"),
     "dp-histogram": Look("DP histogram (OpenDP)", "#009871", "diamond"),
     "pay-once": Look("noisy counts, estimated", "#2f6fd0", "diamond"),
+    "aim": Look("AIM (OpenDP)", "#c4513f", "diamond"),
+    "mst": Look("MST (OpenDP)", "#8a7a1f", "diamond"),
 }
 """Methods that are compared. The shape tells the promise, so that a colour need only differ within a shape."""
 

@@ -9,6 +9,7 @@ from equinoise.analysis.replay import why_not_measured
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most, printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.figures import FIGURES, make_figure
@@ -89,6 +90,8 @@ def omissions(mechanism: Mechanism) -> list[str]:
 
 def _certified_publicly(mechanism: Mechanism) -> str:
     """How and of what: no more than was checked."""
+    if isinstance(mechanism, PrivateTable) and mechanism.proof:
+        return f"in whole numbers, as far as it goes: the proof of privacy is that of {mechanism.proof}"
     if mechanism.differentially_private:
         return "in whole numbers, for every dataset within the bounds"
     return f"in {mechanism.certificate().how}, for everyone in the data"

@@ -11,6 +11,7 @@ from equinoise.present.terminal.mechanism_output import (
     show_released,
     show_synthesized,
 )
+from equinoise.present.terminal.plan_output import show_plan
 from equinoise.present.terminal.progress_line import (
     TimeLeft,
     comparison_progress,
@@ -24,6 +25,6 @@ from equinoise.present.wording import RELEASED, SECRET_ROWS
 __all__ = [
     "RELEASED", "SECRET_ROWS", "TimeLeft", "comparison_progress", "csv_rows", "draw_progress", "finite", "json_rows",
     "print_json", "progress", "round_in_words", "show_audit", "show_comparison", "show_costs", "show_demo",
-    "show_losses", "show_mechanism", "show_optimized", "show_released", "show_synthesized",
+    "show_losses", "show_mechanism", "show_optimized", "show_plan", "show_released", "show_synthesized",
     "task_progress",
 ]  # fmt: skip

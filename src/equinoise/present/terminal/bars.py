@@ -18,7 +18,6 @@ from equinoise.data.axis import MISSING_LABEL
 from equinoise.data.grid import AnyAxis, Axis, Floats
 from equinoise.formatting import percent, printable
 from equinoise.mechanisms.base import Mechanism
-from equinoise.present.figures.per_bin import marginal
 
 MOST_LINES = 18
 MOST_COLUMNS = 3
@@ -95,7 +94,7 @@ def picture(mechanism: Mechanism, *, plain: bool = False) -> Text:
     grid, text = mechanism.grid, Text()
     axes = grid.axes[:MOST_COLUMNS]
     for number, axis in enumerate(axes):
-        original, released = (marginal(values, grid, number) for values in (mechanism.original, mechanism.output))
+        original, released = mechanism.original_marginal(number), mechanism.output_marginal(number)
         lines = lines_of(axis, original, released, MOST_LINES // len(axes) - (len(axes) > 1))
         most = max(max(line.original, line.released) for line in lines)
         text.append(f"{_fitting(axis.name)}  {'original':<{BAR + SHARE}}  released\n", style="bold")

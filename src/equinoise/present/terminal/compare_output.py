@@ -10,39 +10,56 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.methods import LOCAL_ROWS, PROMISES
+from equinoise.analysis.method_row import PROMISES, Row, promise_of
+from equinoise.analysis.methods import LOCAL_ROWS
 from equinoise.formatting import at_most, join_and
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.wording import METRIC_NAMES, SECRET
-from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE, Neighbours
 
 SHORT_NAMES = {
-    "kl": "KL", "js": "Jensen-\nShannon", "tv": "total\nvar.", "sd_loss": "SD\nchange", "pmf_sd_loss": "SD of\nprob.",
-    "jaccard": "Jac-\ncard", "cosine": "cosine", "wasserstein": "Wasser-\nstein", "correlation_loss": "corre-\nlation",
+    "kl": "KL", "js": "Jensen-\nShannon", "tv": "total\nvar.", "tv_1way": "TV,\n1-way", "tv_2way": "TV,\n2-way",
+    "mean_error": "error,\nmeans", "median_error": "error,\nmedians", "correlation_loss": "corre-\nlation",
+    "association_loss": "associ-\nation", "wasserstein": "Wasser-\nstein", "sd_loss": "SD\nchange",
+    "jaccard": "Jac-\ncard", "cosine": "cosine", "pmf_sd_loss": "SD of\nprob.",
 }  # fmt: skip
 """The metrics' names where there is little room."""
 
-DISPENSABLE = ("pmf_sd_loss", "sd_loss", "cosine", "js", "jaccard", "wasserstein", "correlation_loss")
-"""What is left out first where a terminal is narrow."""
+DISPENSABLE = (
+    "pmf_sd_loss", "cosine", "jaccard", "js", "sd_loss", "wasserstein", "association_loss", "median_error",
+    "mean_error", "tv_2way", "tv_1way", "correlation_loss",
+)  # fmt: skip
+"""What is left out first where there is no room for all."""
+
+WIDEST_TABLE = 100
+
+SHORT_PROMISES = {
+    Neighbours.PERSON_REMOVED: "per-instance",
+    Neighbours.VALUE_CHANGED: "local DP",
+    Neighbours.PERSON_ADDED_OR_REMOVED: "DP",
+}
+"""The kinds of promises where there is little room."""
 
 
 def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list[str]]:
-    """The table with as many metrics as the terminal has room for, and those that are left out."""
+    """The table with as many metrics as there is room for, and those that are left out."""
+    width = min(console.width, WIDEST_TABLE)
     known = comparison.rows[0].metrics
     for many in range(len(DISPENSABLE) + 1):
         left_out = DISPENSABLE[:many]
         table = comparison_table(comparison, [name for name in SHORT_NAMES if name in known and name not in left_out])
-        if console.measure(table, options=console.options.update(width=1000)).maximum <= console.width:
+        if console.measure(table, options=console.options.update(width=1000)).maximum <= width:
             break
     return table, [METRIC_NAMES[name] for name in SHORT_NAMES if name in known and name in left_out]
 
 
 def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
-    """Every method at every epsilon, in 100 columns with all metrics."""
+    """Every method at every epsilon, with these metrics."""
     table = Table(box=box.SIMPLE, padding=0, pad_edge=False, show_edge=False)
     table.add_column("method", no_wrap=True)
-    for name in (*(SHORT_NAMES[name] for name in metrics), "sec-\nonds", "pro-\ntected", "epsilon\npromised"):
+    for name in (*(SHORT_NAMES[name] for name in metrics), "sec-\nonds", "pro-\ntected"):
         table.add_column(name, justify="right", no_wrap=True)
+    table.add_column(" epsilon\n promised", no_wrap=True)
     for epsilon in comparison.epsilons:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
         for row in (row for row in comparison.rows if row.epsilon == epsilon):
@@ -50,11 +67,19 @@ def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
                 row.label, *(_brief(name, row.metrics[name]) for name in metrics),
                 "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
                 "all" if row.protected == comparison.people else f"{row.protected:,}",
-                "none" if row.promised is None else at_most(row.promised),
+                f" {_promised(row, len(comparison.grid.axes))}",
                 style="red" if row.promised is None else None,
             )  # fmt: skip
         table.add_section()
     return table
+
+
+def _promised(row: Row, columns: int) -> str:
+    if row.promised is None:
+        return "none"
+    promise = promise_of(row.method, columns=columns)
+    delta = f", delta {at_most(promise.delta)}" if promise.delta > 0 else ""
+    return f"{at_most(row.promised, 3)} {SHORT_PROMISES[promise.neighbours]}{delta}"
 
 
 def _brief(name: str, value: float | None) -> str:
@@ -71,21 +96,26 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     """The table, what each method promises, and how to read it."""
     console, columns = stdout_console(), len(comparison.grid.axes)
     shares = f"{join_and(LOCAL_ROWS)} give each column epsilon/{columns}; " if columns > 1 else ""
+    rows, each = comparison.rows_to_draw, ""
+    if rows > 1:
+        each = f", or epsilon/{rows:,} where every row costs"
+        shares = f"epsilon is for {rows:,} rows together; {shares}"
     console.print(
         f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells. Distances from the "
-        f"original; {shares}'protected' are the people whose own loss of one draw is within epsilon. All promises "
-        f"are with delta = 0, and {SECRET_SIZE}.\n"
+        f"original; errors of means and medians in standard deviations; {shares}'protected' are the people whose own "
+        f"loss of one draw is within epsilon{each}. Promises are with delta = 0 where none is named, and "
+        f"{SECRET_SIZE}.\n"
     )
     table, left_out = fitting_table(comparison, console)
     console.print(table)
     if left_out:
-        console.print(f"Left out, as the terminal is narrow (--json has all): {', '.join(left_out)}.")
+        console.print(f"Not in the table (--json has all): {', '.join(left_out)}.")
     console.print("What is promised, with the epsilon of the last column:")
     kept = {row.method for row in comparison.rows if row.promised is not None}
     promising = [method for method in comparison.methods if method in kept]
     for promise in dict.fromkeys(PROMISES[method] for method in promising):
-        methods = ", ".join(method for method in promising if PROMISES[method] == promise)
-        console.print(f"  {methods}: {promise.in_short()}.")
+        methods = [method for method in promising if PROMISES[method] == promise]
+        console.print(f"  {', '.join(methods)}: {promise_of(methods[0], rows, columns=columns).in_short()}.")
     for row in comparison.rows:
         if row.promised is None:
             console.print(f"  {row.label} at epsilon {at_most(row.epsilon)}: {row.promise}", style="red")
@@ -97,13 +127,14 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
                 f"{row.label} at epsilon {at_most(row.epsilon)} is the best found, not proven best: one closer by "
                 f"up to {at_most(row.solver['gap'])} may exist."
             )
-    spreads = [row for row in comparison.rows if row.kl_spread is not None]
-    if spreads:
-        each = ", ".join(_brief("kl", row.kl_spread or 0.0) for row in spreads)
-        console.print(
-            f"{spreads[0].method} is random: its figures are means over {spreads[0].releases} releases. Standard "
-            f"deviation of its KL, by epsilon: {each}."
-        )
+    for method in comparison.methods:
+        random = [row for row in comparison.rows if row.method == method and row.releases is not None]
+        if random:
+            spreads = ", ".join(_brief("kl", row.kl_spread) for row in random)
+            console.print(
+                f"{method} is random: its figures are means over {random[0].releases} releases. Standard deviation of "
+                f"its KL, by epsilon: {spreads}."
+            )
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")

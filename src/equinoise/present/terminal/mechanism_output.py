@@ -12,6 +12,7 @@ from equinoise.data.grid import AnyAxis, Axis
 from equinoise.data.make_grid import describe_bins
 from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.model_table import ModelTable
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows, distance_title
 from equinoise.present.figures.cost import allowed_sentence, composition_sentence
@@ -44,13 +45,15 @@ def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, 
     """What ``synthesize`` released and promised, and for the custodian's eyes how close it is."""
     console = stdout_console()
     console.print(mechanism.promise.in_one_line, style="green")
-    console.print(f"{describe_bins(mechanism.grid)} Method: {mechanism.method}.")
+    console.print(describe_bins(mechanism.grid))
+    console.print(f"Plan: {mechanism.settings['plan']}")
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
     distances = mechanism.metrics()
+    which, of_what = ("", "a row") if mechanism.joint_held else ("pair_", "two columns of a row, mean over all pairs,")
     console.print(
-        f"Distance of a row from the data: total variation {three_digits(distances['tv'])}, KL "
-        f"{three_digits(distances['kl'])} nats. {SECRET}", style="dim",
+        f"Distance of {of_what} from the data: total variation {three_digits(distances[which + 'tv'])}, KL "
+        f"{three_digits(distances[which + 'kl'])} nats. {SECRET}", style="dim",
     )  # fmt: skip
     console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
     if counts is not None:
@@ -151,7 +154,9 @@ def show_mechanism(mechanism: Mechanism) -> None:
         console.print(axis_sentence(axis))
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
-    if not mechanism.noise:
+    if isinstance(mechanism, ModelTable):
+        console.print(_model_table(mechanism))
+    elif not mechanism.noise:
         console.print(_weights_table(mechanism))
     elif len(mechanism.grid.axes) == 1 and mechanism.members.single:
         console.print(_profile_table(mechanism))
@@ -186,6 +191,16 @@ def _profile_table(mechanism: Mechanism) -> Table:
         for group in np.flatnonzero(members.cells == cell).tolist():
             people[int(mechanism.scale_indices[group])] = int(members.people[group])
         table.add_row(str(cell), axis.bin_label(cell), *(f"{n:,}" if n else "" for n in people))
+    return table
+
+
+def _model_table(mechanism: ModelTable) -> Table:
+    """The columns in the order that they are drawn in, those that each depends on, and the size of its table."""
+    table = number_table("How a row is drawn, column by column", "column", "given", "weights")
+    names = [printable(axis.name) for axis in mechanism.grid.axes]
+    for one in mechanism.tables:
+        given = ", ".join(names[parent] for parent in one.parents) or "nothing"
+        table.add_row(names[one.column], given, f"{one.table.size:,}")
     return table
 
 

@@ -1,0 +1,67 @@
+"""The book that a verb charges, if there is one: before a mechanism is made, and again when it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from equinoise.errors import BadInput, check
+from equinoise.mechanisms.base import Mechanism
+from equinoise.privacy.book_cost import Cost
+
+if TYPE_CHECKING:
+    from equinoise.mechanisms.book import Book
+
+VARIABLE = "EQUINOISE_BOOK"
+"""Names the book where none is given."""
+
+MOST_LETTERS = 500
+
+
+@dataclass(frozen=True)
+class Account:
+    """A ``book``, if there is one, and for what ``purpose`` it is charged."""
+
+    book: Book | None = None
+    purpose: str = ""
+
+    @classmethod
+    def of(cls, book: Book | str | Path | None, purpose: str | None) -> Account:
+        """The account that is meant: the book that was given, or the one that the environment names."""
+        place = book if book is not None else os.environ.get(VARIABLE) or None
+        check(purpose is None or place is not None, "purpose", "left out without a book", purpose)
+        fits = purpose is None or (isinstance(purpose, str) and len(purpose) <= MOST_LETTERS)
+        check(fits, "purpose", f"a text of at most {MOST_LETTERS} letters", purpose)
+        if place is None:
+            return cls()
+        from equinoise.mechanisms.book import Book
+
+        return cls(place if isinstance(place, Book) else Book.open(place), purpose or "")
+
+    def check_not_private(self, *, not_private: bool) -> None:
+        """Refuse a mechanism of the game, whose promise adds up to nothing, unless that is known."""
+        check(self.book is not None or not not_private, "not_private", "left out without a book", not_private)
+        if self.book is not None and not not_private:
+            raise BadInput(
+                f"The book {self.book.place!r} has a limit of differential privacy, and the game promises none: what "
+                "it releases adds up to nothing. Use 'synthesize', or say --not-private (in Python, not_private=True) "
+                "to have it listed and in no total."
+            )
+
+    @contextmanager
+    def charging(
+        self, kind: str, method: str, columns: Sequence[str], cost: Cost
+    ) -> Iterator[Callable[[Mechanism], None]]:
+        """Charge the book before a mechanism is made. What comes back must be told of the mechanism before it is saved
+        or drawn from."""
+        if self.book is None:
+            yield lambda mechanism: None
+            return
+        from equinoise.mechanisms.book import charge_of
+
+        with self.book.charging(charge_of(kind, method, columns, cost, self.purpose)) as entry:
+            yield lambda mechanism: entry.made(mechanism.ledger.digest)

@@ -1,0 +1,151 @@
+"""What the verbs charge to a book and when, and the commands about books."""
+
+import json
+import signal
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+import equinoise
+from equinoise import BadInput, Book, BudgetSpent, EquinoiseError
+from equinoise.mechanisms.counts_table import CountsTable
+
+STAYS = pl.DataFrame({"days": [1, 2, 2, 3, 3, 3, 4, 9] * 10, "ward": ["a", "b"] * 40})
+PUBLIC = {"columns": {"days": {"bounds": [0, 9], "step": 1}, "ward": {"categories": ["a", "b"]}}}
+
+
+def synthesize(book, epsilon=1.0, rows=5, **more):
+    return equinoise.synthesize(STAYS, PUBLIC, epsilon=epsilon, rows=rows, book=book, **more)
+
+
+def test_each_method_is_charged_by_what_it_promises(place):
+    book = Book.create(place, epsilon=4, delta=1e-5)
+    first = synthesize(book, purpose="teaching", method="pay-once")
+    synthesize(place, 0.5, method="envelope", delta=1e-6)
+    synthesize(book, 0.25, rows=2, method="envelope")
+    charges = [entry.charge for entry in book.entries]
+    assert [(one.method, one.epsilon, one.delta) for one in charges] == [
+        ("pay-once", 1.0, 0.0), ("envelope", 0.5, 1e-6), ("envelope", 0.25, 0.0)
+    ]  # fmt: skip
+    assert (charges[0].columns, charges[0].purpose) == (["days", "ward"], "teaching")
+    assert charges[0].rho == pytest.approx(0.5)
+    assert charges[2].rho == pytest.approx(2 * 0.125**2 / 8)
+    assert [entry.state for entry in book.entries] == ["made"] * 3
+    assert book.entries[0].note == first.mechanism.ledger.digest
+    assert len(first.mechanism.sample(100)) == 100  # all of its budget is charged
+    assert len(book.entries) == 3
+
+
+def test_nothing_is_made_past_the_limit(place, tmp_path):
+    book = Book.create(place, epsilon=1.5)
+    synthesize(book)
+    with pytest.raises(BudgetSpent, match=r"epsilon 0\.5 is left, and 1 was asked for. Nothing was made"):
+        synthesize(book, save=tmp_path / "rows.eq")
+    assert not (tmp_path / "rows.eq").exists()
+    assert len(book.entries) == 1
+
+
+def test_what_fails_before_it_is_made_is_given_back(place, tmp_path, monkeypatch):
+    book = Book.create(place, epsilon=1)
+
+    def fail(*args, **more):
+        raise EquinoiseError("OpenDP could not draw the noise.")
+
+    monkeypatch.setattr("equinoise.mechanisms.counts_table.noisy_counts", fail)
+    with pytest.raises(EquinoiseError, match="could not draw"):
+        synthesize(book, method="pay-once", save=tmp_path / "rows.eq")
+    assert [entry.state for entry in book.entries] == ["given back"]
+    assert not (tmp_path / "rows.eq").exists()
+    assert book.left() == 1
+
+
+def test_it_is_recorded_before_it_is_saved(place, tmp_path, monkeypatch):
+    book = Book.create(place, epsilon=1)
+
+    def fail(self, *args, **more):
+        assert [entry.state for entry in Book.open(place).entries] == ["made"]
+        raise BadInput("The disk is full.")
+
+    monkeypatch.setattr(CountsTable, "save", fail)
+    with pytest.raises(BadInput, match="disk is full"):
+        synthesize(book, method="pay-once", save=tmp_path / "rows.eq")
+    assert [entry.state for entry in book.entries] == ["made"]  # what it cost stays
+
+
+def test_a_killed_process_leaves_a_charge_that_can_be_given_back(place):
+    Book.create(place, epsilon=1)
+    program = (
+        "import os, signal, sys\n"
+        "from equinoise.mechanisms import counts_table\n"
+        "counts_table.noisy_counts = lambda *args: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "from tests.books.test_verbs_and_commands import synthesize\n"
+        "synthesize(sys.argv[1], method='pay-once')\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program, place], capture_output=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    book = Book.open(place)
+    assert [entry.state for entry in book.entries] == ["charged"]
+    with pytest.raises(BudgetSpent):
+        synthesize(book)
+    book.give_back(1, "it was killed")
+    synthesize(book)
+
+
+def test_the_game_is_listed_only_if_one_knows_and_adds_to_nothing(place):
+    book = Book.create(place, epsilon=1)
+    settings = {"column": "days", "bounds": (0, 9), "step": 1, "epsilon": 1, "draws": 3, "restarts": 1}
+    with pytest.raises(BadInput, match="the game promises none"):
+        equinoise.optimize(STAYS, book=book, **settings)
+    equinoise.optimize(STAYS, book=book, not_private=True, **settings)
+    assert (book.entries[0].charge.kind, book.entries[0].charge.epsilon) == ("per-instance", 3.0)
+    assert book.left() == 1
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"purpose": "x"}, "'purpose' parameter must be left out without a book"),
+        ({"book": "none.book"}, "There is no book 'none.book'"),
+        ({"book": "mysql://127.0.0.1/x"}, "A book is a file, or a database postgresql://"),
+        ({"book": 7}, "There is no book '7'"),
+    ],
+    ids=str,
+)
+def test_books_that_are_none(settings, said):
+    with pytest.raises(BadInput, match=said):
+        equinoise.synthesize(STAYS, PUBLIC, epsilon=1, rows=5, **settings)
+
+
+def test_the_commands(place, run, tmp_path, monkeypatch):
+    STAYS.write_csv(tmp_path / "stays.csv")
+    options = ["--bounds", "days", "0", "9", "--step", "days", "1", "--epsilon", "1", "--rows", "9"]
+    assert run("book", "create", place, "--epsilon", "2")[0] == 0
+    monkeypatch.setenv("EQUINOISE_BOOK", place)
+    data, out = str(tmp_path / "stays.csv"), str(tmp_path / "rows.csv")
+    assert run("synthesize", data, *options, "--purpose", "a study", "--out", out)[0] == 0
+    assert run("synthesize", data, *options, "--out", out, "--force")[0] == 0
+    status, _, err = run("synthesize", data, *options, "--out", str(tmp_path / "more.csv"))
+    assert (status, "nothing is left" in err) == (1, True)
+    assert not list(tmp_path.glob("more.*"))
+    shown = json.loads(run("book", "show", place, "--json")[1])
+    assert [entry["purpose"] for entry in shown["entries"]] == ["a study", ""]
+    assert (shown["limit"], shown["epsilon_left"]) == ({"epsilon": 2.0, "delta": 0.0}, 0.0)
+    status, out, _ = run("book", "show", place)
+    assert (status, "100 % spent" in out, "a study" in out) == (0, True, True)
+    assert "none beyond the limit" in run("book", "check", place)[1]
+    assert json.loads(run("book", "check", place, "--json")[1])["events"] == 4
+    status, _, err = run("book", "give-back", place, "1", "--reason", "I want it")
+    assert (status, "was made" in err) == (2, True)
+    assert "Usage" in run("book")[1]
+    assert run("book", "create", place, "--epsilon", "2")[0] == 2
+    assert run("book", "show", str(tmp_path / "stays.csv"))[0] == 2
+
+
+def test_many_rows_of_the_envelope_add_up_to_less_than_their_epsilons(place):
+    book = Book.create(place, epsilon=2, delta=1e-6)
+    for _ in range(3):
+        synthesize(book, rows=9, method="envelope")
+    least = book.totals()[0]
+    assert (least.how, least.epsilon < 2) == ("zCDP", True)
