@@ -41,6 +41,11 @@ class Grid:
         return axis
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(axis.name for axis in self.axes)
+
+    @property
     def name(self) -> str:
         """The columns as people read them: 'height', or 'height' and 'weight'."""
         return join_and(repr(axis.name) for axis in self.axes)

@@ -94,9 +94,7 @@ def optimize(
     )  # fmt: skip
     counting["unit_rows"] = unit_rows
     warn_of_delta(delta, players.total_people)
-    with account.charging(
-        PER_INSTANCE, PerInstance.method, [axis.name for axis in players.grid.axes], _cost(procedure)
-    ) as record:
+    with account.charging(PER_INSTANCE, PerInstance.method, players.grid.names, _cost(procedure)) as record:
         made = play(players, procedure, counting, start=start, progress=progress)
         record(made)
     return made.releasing(RowFormat.of(data))
