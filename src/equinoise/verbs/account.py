@@ -42,15 +42,18 @@ class Account:
 
         return cls(place if isinstance(place, Book) else Book.open(place), purpose or "")
 
-    def check_not_private(self, *, not_private: bool) -> None:
-        """Refuse a mechanism of the game, whose promise adds up to nothing, unless that is known."""
-        check(self.book is not None or not not_private, "not_private", "left out without a book", not_private)
-        if self.book is not None and not not_private:
+    @classmethod
+    def of_game(cls, book: Book | str | Path | None, purpose: str | None, *, not_private: bool) -> Account:
+        """The account of a mechanism of the game, whose promise adds up to nothing; refused unless that is known."""
+        found = cls.of(book, purpose)
+        check(found.book is not None or not not_private, "not_private", "left out without a book", not_private)
+        if found.book is not None and not not_private:
             raise BadInput(
-                f"The book {self.book.place!r} has a limit of differential privacy, and the game promises none: what "
+                f"The book {found.book.place!r} has a limit of differential privacy, and the game promises none: what "
                 "it releases adds up to nothing. Use 'synthesize', or say --not-private (in Python, not_private=True) "
                 "to have it listed and in no total."
             )
+        return found
 
     @contextmanager
     def charging(

@@ -54,23 +54,21 @@ def optimize(
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     unit: str | None = None, unit_rows: str = "all",
     engine: str = "polars", engine_address: str | None = None,
-    separator: str | None = None, decimal: str | None = None,
-    book: Book | str | Path | None = None, purpose: str | None = None, not_private: bool = False,
+    separator: str | None = None, decimal: str | None = None, book: Book | str | Path | None = None,
+    purpose: str | None = None, not_private: bool = False,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip
     """A certified mechanism for one column about people, or several together: numbers, dates and categories.
 
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
-
     ``data`` is a path to a CSV, TSV or Parquet file, a folder or a pattern of them, an array, or any dataframe.
     ``schema`` is what is public about the columns (an :class:`equinoise.Schema`, a dict or the path of a TOML file).
     For a column or two, plain settings will do: ``bounds`` are public limits of the column (with several, a dict of
     them), ``step`` how far its values are apart, ``categories`` all of its values; bounds left out are read off the
     data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start
     from: best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
-    where the solver is. A ``book`` lists the mechanism, if ``not_private`` says that one knows that it is not
-    differentially private. What every setting may be is in :data:`equinoise.settings.SETTINGS`.
+    where the solver is. A ``book`` lists it, if ``not_private`` says that one knows that this is no differential privacy.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -84,8 +82,7 @@ def optimize(
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
-    account = Account.of(book, purpose)
-    account.check_not_private(not_private=not_private)
+    account = Account.of_game(book, purpose, not_private=not_private)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
         data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
