@@ -14,6 +14,9 @@ LOWEST := .venv-lowest
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
 
+# Two tests at a time, each on one core: threads of linear algebra would only wait for each other.
+test: export OPENBLAS_NUM_THREADS := 1
+test: export OMP_NUM_THREADS := 1
 test: $(INSTALLED)
 	$(BIN)/python -m pytest
 

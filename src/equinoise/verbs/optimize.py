@@ -68,7 +68,7 @@ def optimize(
     them), ``step`` how far its values are apart, ``categories`` all of its values; bounds left out are read off the
     data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start
     from: best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
-    where the solver is. A ``book`` lists it, if ``not_private`` says that one knows that this is no differential privacy.
+    where the solver is. A ``book`` lists it, if ``not_private`` says that this is known to be no differential privacy.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -89,10 +89,9 @@ def optimize(
         most_rows=rows_of_a_person(unit_rows, asked.unit), engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip
-    counting["unit_rows"] = unit_rows
     warn_of_delta(delta, players.total_people)
     with account.charging(PER_INSTANCE, PerInstance.method, players.grid.names, _cost(procedure)) as record:
-        made = play(players, procedure, counting, start=start, progress=progress)
+        made = play(players, procedure, {**counting, "unit_rows": unit_rows}, start=start, progress=progress)
         record(made)
     return made.releasing(RowFormat.of(data))
 
