@@ -81,9 +81,15 @@ def test_everything_that_can_be_made(folder, options):
     assert "Certified" in made
 
 
-def test_differential_privacy(folder):
-    made = run(folder, "synthesize", "pay.csv", *BOUNDS, "--epsilon", "1", "--out", "private.eq")
-    assert "Differential privacy: for every dataset" in " ".join(made.split())
+@pytest.mark.parametrize("method", ["envelope", "pay-once"])
+def test_rows_to_publish_and_what_is_charged_for_them(folder, method):
+    run(folder, "book", "create", f"{method}.book", "--epsilon", 1)
+    asked, out = [*BOUNDS, "--epsilon", 1, "--rows", 9], f"{method}.csv"
+    made = run(folder, "synthesize", "pay.csv", *asked, "--method", method, "--book", f"{method}.book", "--out", out)
+    assert "Differential privacy with epsilon 1 for everything in this release" in " ".join(made.split())
+    assert pl.read_csv(folder / f"{method}.csv").shape == (9, 1)
+    assert json.loads(run(folder, "book", "show", f"{method}.book", "--json"))["epsilon_left"] == 0
+    assert json.loads(run(folder, "plan", *asked, "--people", 200, "--json"))["method"] in {"envelope", "pay-once"}
 
 
 def test_report_compare_and_demo(folder):
