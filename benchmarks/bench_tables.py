@@ -18,7 +18,7 @@ from benchmarks.measuring import Part, at_most, note, table
 from equinoise import Axis, CategoryAxis, Grid, Histogram
 from equinoise.data.players import Players
 from equinoise.data.read_players import schema_of
-from equinoise.verbs.table_request import TableRequest
+from equinoise.verbs.table_request import Saving, TableRequest
 
 METHODS = ("pay-once", "envelope")
 PEOPLE = (10**3, 10**6)
@@ -91,7 +91,7 @@ def after_counting(many, bins, ward, method):
     request = TableRequest(epsilon=1.0, rows=rows, method=method)
     began = time.process_time()
     choice = request.choose(schema_of(players.grid.axes), None, None)
-    request.make(players, {"public_bounds": True}, choice, None, False, None).sample(rows)
+    request.make(players, {"public_bounds": True}, choice, Saving(), None).sample(rows)
     return time.process_time() - began
 
 

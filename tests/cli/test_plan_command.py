@@ -83,7 +83,7 @@ def test_the_same_rule_is_said_without_people_and_an_override_is_said(run):
         (("--schema", "blank.toml", *ASKED), "blank.toml, line 2, columns.years.bounds: is blank."),
         (("--schema", "peeked.toml", *ASKED), "By the schema, years.bounds came from the data"),
         (
-            ("--bounds", "a", 0, 1, "--bounds", "b", 0, 1, "--bins", 5000, *ASKED),
+            ("--bounds", "a", 0, 1, "--bounds", "b", 0, 1, "--bins", 5000, "--method", "pay-once", *ASKED),
             "The grid has 25,000,000 cells; 4,194,304 are the most possible.",
         ),
         ((*YEARS, *ASKED[:-1], "same", "--method", "envelope"), "can only be told by noisy counts"),

@@ -11,7 +11,7 @@ from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.data.rows import open_rows
 from equinoise.errors import BadInput, NotPublicWarning
-from equinoise.present.figures.per_bin import marginal
+from equinoise.statistics.metrics import marginal
 from tests.helpers.counts import count, count_jointly
 
 AXES = (Axis.padded("height", 0, 10, bins=7), Axis.padded("weight", -5, 5, bins=4), Axis.padded("age", 0, 1, bins=3))
@@ -158,5 +158,5 @@ def test_cell_numbers_run_along_the_last_axis_first():
     assert grid.shape == (7, 4, 3)
     assert grid.bins_of(np.array([0, 1, 3, 12, 83])).tolist() == [[0, 0, 0], [0, 0, 1], [0, 1, 0], [1, 0, 0], [6, 3, 2]]
     counts = Players.in_cells(grid, np.array([1, 13]), np.array([2, 3])).histogram.counts
-    assert marginal(counts, grid, 0).tolist() == [2, 3, 0, 0, 0, 0, 0]
-    assert marginal(counts, grid, 2).tolist() == [0, 5, 0]
+    assert marginal(counts.reshape(grid.shape), 0).tolist() == [2, 3, 0, 0, 0, 0, 0]
+    assert marginal(counts.reshape(grid.shape), 2).tolist() == [0, 5, 0]

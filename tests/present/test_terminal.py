@@ -24,6 +24,7 @@ OPTIMIZE = ["optimize", "pay.csv", "--column", "pay", "--epsilon", "1", "--bound
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*3\d")
 COMMANDS = [
     "audit",
+    "book",
     "compare",
     "cost",
     "demo",

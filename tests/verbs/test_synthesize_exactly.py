@@ -20,7 +20,7 @@ from equinoise.data.read_players import columns_asked_for, read_players
 from equinoise.mechanisms import counts_table
 from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.mechanisms.published_counts import published_counts
-from equinoise.verbs.table_request import TableRequest, public_columns
+from equinoise.verbs.table_request import Saving, TableRequest, public_columns
 from tests.conftest import seeded_bytes
 
 AGE = {"bounds": [0, 4], "bins": 3}
@@ -95,7 +95,7 @@ class Reader:
     def make(self, people, **settings):
         request = TableRequest(unit=self.schema.unit, rows_per_person=self.most, **settings)
         choice = request.choose(self.schema, None, None)
-        return request.make(*self.players(people), choice, None, False, None)
+        return request.make(*self.players(people), choice, Saving(), None)
 
     def pairs(self):
         """Every dataset of at most one person or of a crowd of the first, and the same with one person more."""

@@ -31,7 +31,7 @@ from equinoise.errors import (
 from equinoise.formatting import printable
 
 THREE_STEPS = """\
-Certified private draws from a column of numbers, with each person's own noise chosen by a game.
+Private rows of small data about people: with differential privacy, or with noise that a game chooses.
 
 Three steps, here for a file pay.csv with a column 'pay' that anyone knows to lie between 0 and 4000:
 
@@ -43,7 +43,7 @@ Three steps, here for a file pay.csv with a column 'pay' that anyone knows to li
   3. Sample: release draws. Only these may be given away.
        equinoise sample pay.eq -n 10
 
-Differential privacy for every dataset, without a game: 'equinoise synthesize' in place of 'optimize'.
+Rows that may be published, with differential privacy and without a game: equinoise synthesize --help
 To see all of it on real pay first: equinoise demo
 To see what settings do, on a page: equinoise explore pay.csv --column pay --bounds pay 0 4000
 All commands: equinoise --help; one of them: equinoise optimize --help"""
@@ -93,7 +93,7 @@ def all_commands() -> dict[str, click.Command]:
 @click.version_option(__version__, prog_name="equinoise")
 @click.pass_context
 def cli(context: click.Context) -> None:
-    """Certified private draws from a column of numbers, with each person's own noise chosen by a game."""
+    """Private rows of small data about people: with differential privacy, or with noise that a game chooses."""
     if context.invoked_subcommand is None:
         click.echo(THREE_STEPS)
 

@@ -108,7 +108,10 @@ class TableRequest:
         """The choice, what to expect of it, and what other settings would give."""
         assert self.people is not None
         told = {"method": self.method, "bins": bins, "same": isinstance(self.rows, str), "progress": progress}
-        return make_plan(schema, int(self.people), self.price, **told)  # type: ignore[arg-type]
+        found = make_plan(schema, int(self.people), self.price, **told)  # type: ignore[arg-type]
+        if found.method == ModelTable.method:
+            check_model_grid(found.grid)
+        return found
 
     def make(
         self, players: Players, counting: dict[str, Any], choice: Choice, saving: Saving, progress: Progress | None
