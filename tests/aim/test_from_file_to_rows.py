@@ -52,7 +52,7 @@ def asked(folder):
 def test_eight_mixed_columns_to_rows(run, folder, asked):
     status, out, err = run(*asked, "--rows", "same")
     assert (status, err) == (0, ""), err
-    assert "Method: aim." in out
+    assert "Plan: aim, as there are " in out
     assert "the proof is that of OpenDP and AIM" in out
     rows = pl.read_csv("rows.csv")
     assert rows.columns == NAMES

@@ -44,11 +44,11 @@ def test_a_whole_release(page, run, folder):
 
     page.get_by_label("Differential privacy For every").check()
     page.get_by_label("Draws allowed").fill("3")
-    expect(page.locator("#promise")).to_contain_text("3 draws are allowed")
+    expect(page.locator("#promise")).to_contain_text("of all 3 rows together is at most 0.5")
     wait_for_result(page)
     assert page.locator("#promise").inner_text().startswith("Differential privacy: for every dataset")
     assert page.locator("#scales").is_disabled()
-    assert float(fact_value(page, "cost of 3 draws")) == 1.5
+    assert float(fact_value(page, "cost of 3 draws")) == 0.5
 
     page.locator("#name").fill("release.eq")
     page.get_by_role("button", name="Save").click()

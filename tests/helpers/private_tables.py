@@ -20,9 +20,10 @@ def counted(data, schema=None, *, column=None, bins=None, rows_per_person=1, uni
 def envelope(data, schema=None, *, epsilon, draws=1, delta=0.0, base=None, rows_per_person=1, **counting):
     """An envelope for so many draws, within epsilon (and delta) together."""
     players, settings = counted(data, schema, rows_per_person=rows_per_person, **counting)
+    chosen = {"method": "envelope", "plan": "envelope, as was asked for.", "people": None}
     made = EnvelopeTable.make(
         players, epsilon=epsilon, rows=draws, delta=delta, base=base, rows_per_person=rows_per_person,
-        settings={**settings, "rows": draws, "method": "envelope"},
+        settings={**settings, **chosen, "rows": draws},
     )  # fmt: skip
     return made.releasing(RowFormat.of(data).plain)
 

@@ -71,8 +71,9 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
     check_players(players, 1 if private else 2)
     counting = counting_settings(players, public_bounds=public)
     if private:
+        chosen = {"method": EnvelopeTable.method, "plan": f"{EnvelopeTable.method}, as was asked for.", "people": None}
         return EnvelopeTable.make(
             players, epsilon=request.epsilon, rows=request.draws, delta=request.delta,
-            settings={**counting, "rows": request.draws, "method": EnvelopeTable.method, "rows_per_person": 1},
+            settings={**counting, **chosen, "rows": request.draws, "rows_per_person": 1},
         )  # fmt: skip
     return play(players, procedure, {**counting, "unit_rows": "all"}, progress=progress)

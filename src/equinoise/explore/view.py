@@ -23,6 +23,7 @@ from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
 from equinoise.present.statistics_rows import HEADER, statistics_rows
+from equinoise.settings import PRIVATE_RULES, USUAL_RULES
 
 
 def result(mechanism: Mechanism, counts: ColumnCounts, request: PageRequest) -> dict[str, Any]:
@@ -75,7 +76,8 @@ def _json_fields(figure: Figure) -> dict[str, Any]:
 def command(counts: ColumnCounts, request: PageRequest) -> str:
     """The command that makes the mechanism of a request."""
     axes = [replace(axis, bins=request.bins) for axis in number_axes(counts.chosen(request.columns))]
-    schema = Schema(tuple(column_of(axis, axis.name in counts.public) for axis in axes))
+    usual = PRIVATE_RULES if request.promise == DIFFERENTIAL_PRIVACY else USUAL_RULES
+    schema = Schema(tuple(column_of(axis, axis.name in counts.public, usual) for axis in axes))
     asked = {**vars(counts), **vars(request), "bins": None}
     if request.promise != DIFFERENTIAL_PRIVACY:
         return command_line("optimize", counts.source, schema, asked, "mechanism.eq")

@@ -50,10 +50,10 @@ def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, 
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
     distances = mechanism.metrics()
-    which, of_what = ("", "a row") if mechanism.joint_held else ("pair_", "two columns of a row, mean over all pairs,")
+    which, of_what = ("", "a row") if mechanism.joint_held else ("_2way", "two columns of a row, mean over all pairs,")
     console.print(
-        f"Distance of {of_what} from the data: total variation {three_digits(distances[which + 'tv'])}, KL "
-        f"{three_digits(distances[which + 'kl'])} nats. {SECRET}", style="dim",
+        f"Distance of {of_what} from the data: total variation {three_digits(distances['tv' + which])}, KL "
+        f"{three_digits(distances['kl' + which])} nats. {SECRET}", style="dim",
     )  # fmt: skip
     console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
     if counts is not None:
