@@ -80,6 +80,7 @@ def test_it_agrees_with_optimize(pay_comparison):
     assert {name: game.metrics[name] for name in made.metrics()} == pytest.approx(made.metrics())
     assert game.worst_loss == made.worst_loss
     assert by(pay_comparison, "laplace", 2).metrics.items() >= made.baseline().items()
+    assert by(pay_comparison, "bounded-smoothing", 2).metrics.items() >= made.smoothing().items()
     assert set(game.solver) == set(made.solver)
     assert by(pay_comparison, "optimal", 2).metrics["kl"] <= game.metrics["kl"]
 
@@ -424,6 +425,7 @@ def test_several_columns_agree_with_optimize(columns_comparison, table):
     assert game.metrics["kl"] == pytest.approx(made.metrics()["kl"])
     assert game.worst_loss == made.worst_loss
     assert by(columns_comparison, "laplace", 1).metrics.items() >= made.baseline().items()
+    assert by(columns_comparison, "bounded-smoothing", 1).metrics.items() >= made.smoothing().items()
 
 
 @pytest.mark.parametrize("method", comparison.LOCAL_ROWS)

@@ -258,7 +258,7 @@ class Quantities(NotebookDisplay, ABC):
         return dict(self._baseline)
 
     def smoothing(self) -> dict[str, Any]:
-        """The metrics of additive smoothing on the same grid, one draw of which is epsilon-differentially private: the
+        """The metrics of bounded smoothing on the same grid, one draw of which is epsilon-differentially private: the
         strongest simple alternative. Of people with several rows, for as many as anyone has."""
         return dict(self._smoothing)
 
