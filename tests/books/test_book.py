@@ -157,6 +157,14 @@ def test_a_file_is_its_owner_s_alone_and_its_charges_are_on_the_disk(tmp_path):
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "delete"
 
 
+@pytest.mark.parametrize("name", ["patients 100%.book", "a%20b.book", "who?when#1&x=2.book", "bad\udcff.book"])
+def test_a_file_may_have_any_name_and_no_other_file_appears(tmp_path, name):
+    book = Book.create(tmp_path / name, epsilon=1)
+    make(book, 0.5)
+    assert Book.open(tmp_path / name).left() == 0.5
+    assert os.listdir(tmp_path) == [name]
+
+
 costs_st = st.lists(st.builds(Cost.pure, st.floats(1e-3, 2)), min_size=1, max_size=6)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -148,10 +149,11 @@ class BookStore:
                 raise BadInput(f"The file {self.place!r} is no book.")
         if not os.access(path, os.W_OK):
             raise BadInput(f"The book {self.place!r} cannot be written.")
+        address = f"{path.absolute().as_uri()}?mode=rw"
         engine = sql.create_engine(
-            f"sqlite:///file:{_quoted(path.absolute())}?mode=rw&uri=true", poolclass=NullPool,
+            "sqlite://", poolclass=NullPool,
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
-            connect_args={"timeout": SECONDS},
+            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),  # an address of its own would be decoded
         )  # fmt: skip
         sql.event.listen(engine, "connect", _make_durable)
         return engine.connect()
@@ -187,9 +189,3 @@ class _BusyError(Exception):
 def _make_durable(driver: Any, record: Any) -> None:
     """A charge is on the disk when it is over, and so is the folder that its journal was in."""
     driver.execute("PRAGMA synchronous = EXTRA")
-
-
-def _quoted(path: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(path))
