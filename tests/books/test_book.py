@@ -43,6 +43,25 @@ def test_charges_add_up_to_the_limit_and_not_beyond(place):
     assert (again.left(), again.totals()[0].epsilon, again.check()) == (0, 1, 20)
 
 
+def test_a_refusal_for_its_delta_says_so(place):
+    book = Book.create(place, epsilon=3, delta=1e-5)
+    make(book, 0.5, 2e-6)
+    with pytest.raises(BudgetSpent, match=r"half of the book's, 5e-06, and would be 6e-06\. Nothing was made"):
+        make(book, 0.5, 4e-6)
+    with pytest.raises(BudgetSpent, match=r"2\.5 is left, and 2\.6 with delta 1e-06 was asked for\. Nothing was made"):
+        make(book, 2.6, 1e-6)
+
+
+def test_what_cannot_be_listed_or_named_is_refused_in_words(place, tmp_path):
+    with pytest.raises(BadInput, match="cannot be listed"):
+        charge(float("inf"), kind="per-instance")
+    assert make(Book.create(place, epsilon=1, delta=5e-324), 0.5) == 1  # half of this delta is none
+    with pytest.raises(BadInput, match="There is no book"):
+        Book.open(tmp_path / ("x" * 300))
+    with pytest.raises(BadInput, match="cannot be written"):
+        Book.create(tmp_path / ("x" * 300), epsilon=1)
+
+
 def test_what_is_charged_stands_before_anything_is_made_and_is_given_back_if_making_fails(place):
     book = Book.create(place, epsilon=1)
     with book.charging(charge(0.7)) as entry:
@@ -64,6 +83,8 @@ def test_what_was_made_is_not_given_back_and_what_was_given_back_is_not_made(pla
         book.give_back(1, "I want it")
     with pytest.raises(BadInput, match=r"The book has no entry 7\. It has 1"):
         book.give_back(7, "I want it")
+    with pytest.raises(BadInput, match="The book has no entry 0"):
+        book.give_back(0, "I want it")
     with book.charging(charge(0.5)) as entry:
         Book.open(place).give_back(2, "it hangs")
         with pytest.raises(BadInput, match="Entry 2 of the book was given back"):
@@ -87,6 +108,7 @@ def test_per_instance_entries_are_in_no_total(place):
         ("UPDATE equinoise_event SET link = 'a' WHERE number = 2", "event 2 does not follow"),
         ("UPDATE equinoise_book SET text = replace(text, ':1.0', ':9.0')", "event 1 does not follow"),
         ("UPDATE equinoise_book SET text = 'x'", "first line cannot be read"),
+        ("UPDATE equinoise_book SET text = '{\"format\":1,\"epsilon\":1,\"delta\":0}'", "first line cannot be read"),
         ("DELETE FROM equinoise_book", "first line cannot be read"),
         ("UPDATE equinoise_book SET events = 3", "does not end with the event that it should"),
         ("INSERT INTO equinoise_event VALUES (5, '{}', 'x')", "event 5 does not follow"),

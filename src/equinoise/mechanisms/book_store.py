@@ -57,7 +57,7 @@ class BookStore:
         """A new book without events; refuses a place that has one."""
         row = {"one": 1, "text": text, "events": 0, "link": link}
         if self.is_file:
-            if Path(self.place).exists():
+            if os.path.lexists(self.place):
                 raise BadInput(f"The file {self.place!r} exists. Name another: a book is never replaced.")
             memory = sql.create_engine("sqlite://", poolclass=sql.StaticPool)
             with memory.begin() as connection:
@@ -142,7 +142,7 @@ class BookStore:
 
     def _open_file(self) -> sql.Connection:
         path = Path(self.place)
-        if not path.is_file():
+        if not os.path.isfile(path):  # False, too, for what cannot be a name
             raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
         with path.open("rb") as file:
             if file.read(16) != b"SQLite format 3\0":
