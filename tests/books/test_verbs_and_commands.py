@@ -149,3 +149,19 @@ def test_many_rows_of_the_envelope_add_up_to_less_than_their_epsilons(place):
         synthesize(book, rows=9, method="envelope")
     least = book.totals()[0]
     assert (least.how, least.epsilon < 2) == ("zCDP", True)
+
+
+def test_no_file_takes_the_place_of_a_book(run, tmp_path):
+    place = str(tmp_path / "patients.eq")
+    Book.create(place, epsilon=2)
+    STAYS.write_csv(tmp_path / "stays.csv")
+    data, out = str(tmp_path / "stays.csv"), str(tmp_path / "rows.csv")
+    options = ["--bounds", "days", "0", "9", "--epsilon", "1", "--force", "--json"]
+    charged = ["--rows", "2", "--method", "envelope", "--out", out, "--save", place, "--book", place]
+    for more in (["synthesize", data, *charged], ["optimize", data, "--out", place]):
+        status, _, err = run(*more, *options)
+        assert (status, "is a book" in err) == (2, True), err
+    with pytest.raises(BadInput, match="is a book"):
+        synthesize(place, method="envelope", save=place, force=True)
+    assert [entry.state for entry in Book.open(place).entries] == ["made"]  # the last one was recorded before
+    assert not (tmp_path / "rows.csv").exists()
