@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from equinoise import BadInput, BudgetSpent
 from equinoise.mechanisms import book_store
-from equinoise.mechanisms.book import Book, charge_of
+from equinoise.mechanisms.book import Book, Open, charge_of
 from equinoise.privacy.book_cost import Cost, epsilon_left, totals, within
 
 KILLS, SECONDS = (200, 0.6) if os.environ.get("EQUINOISE_TEST_SERVER") else (60, 0.2)
@@ -76,6 +76,19 @@ def test_what_is_charged_stands_before_anything_is_made_and_is_given_back_if_mak
     assert make(book, 0.3) == 3
 
 
+def test_why_it_was_stopped_is_told_where_the_charge_cannot_be_given_back(place):
+    book = Book.create(place, epsilon=1)
+
+    def record_and_stop():
+        with book.charging(charge(0.3)) as entry:
+            Open(Book.open(place), entry.number).made("1" * 64)  # recorded, and stopped before that was known
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record_and_stop()
+    assert [one.state for one in book.entries] == ["made"]
+
+
 def test_what_was_made_is_not_given_back_and_what_was_given_back_is_not_made(place):
     book = Book.create(place, epsilon=1)
     make(book, 0.5)
@@ -108,7 +121,7 @@ def test_per_instance_entries_are_in_no_total(place):
         ("UPDATE equinoise_event SET link = 'a' WHERE number = 2", "event 2 does not follow"),
         ("UPDATE equinoise_book SET text = replace(text, ':1.0', ':9.0')", "event 1 does not follow"),
         ("UPDATE equinoise_book SET text = 'x'", "first line cannot be read"),
-        ("UPDATE equinoise_book SET text = '{\"format\":1,\"epsilon\":1,\"delta\":0}'", "first line cannot be read"),
+        ('UPDATE equinoise_book SET text = \'{"format":1,"epsilon":1,"delta":0}\'', "first line cannot be read"),
         ("DELETE FROM equinoise_book", "first line cannot be read"),
         ("UPDATE equinoise_book SET events = 3", "does not end with the event that it should"),
         ("INSERT INTO equinoise_event VALUES (5, '{}', 'x')", "event 5 does not follow"),

@@ -74,6 +74,16 @@ def test_it_is_recorded_before_it_is_saved(place, tmp_path, monkeypatch):
     assert [entry.state for entry in book.entries] == ["made"]  # what it cost stays
 
 
+@pytest.mark.parametrize("method", ["envelope", "pay-once"])
+def test_a_file_that_cannot_be_written_costs_nothing(place, tmp_path, method):
+    book = Book.create(place, epsilon=1)
+    (tmp_path / "rows.eq").write_text("mine")
+    for path in (tmp_path / "rows.eq", tmp_path / "none" / "rows.eq", tmp_path):
+        with pytest.raises(BadInput, match=r"exists|no folder|is a folder"):
+            synthesize(book, method=method, save=path)
+    assert (book.entries, book.left()) == ((), 1)
+
+
 def test_a_killed_process_leaves_a_charge_that_can_be_given_back(place):
     Book.create(place, epsilon=1)
     program = (
@@ -163,5 +173,5 @@ def test_no_file_takes_the_place_of_a_book(run, tmp_path):
         assert (status, "is a book" in err) == (2, True), err
     with pytest.raises(BadInput, match="is a book"):
         synthesize(place, method="envelope", save=place, force=True)
-    assert [entry.state for entry in Book.open(place).entries] == ["made"]  # the last one was recorded before
+    assert Book.open(place).entries == ()
     assert not (tmp_path / "rows.csv").exists()

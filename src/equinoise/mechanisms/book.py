@@ -10,7 +10,7 @@ import json
 import math
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -129,7 +129,8 @@ class Book:
         except (Exception, KeyboardInterrupt) as error:
             if not entry.is_made:
                 said = str(error) if isinstance(error, EquinoiseError) else type(error).__name__
-                self.give_back(entry.number, f"making it failed: {said[:200]}")
+                with suppress(BadInput):  # it was recorded, or the book cannot be written: the charge stands
+                    self.give_back(entry.number, f"making it failed: {said[:200]}")
             raise
 
     def give_back(self, number: int, reason: str) -> None:

@@ -151,9 +151,9 @@ class BookStore:
             raise BadInput(f"The book {self.place!r} cannot be written.")
         address = f"{path.absolute().as_uri()}?mode=rw"
         engine = sql.create_engine(
-            "sqlite://", poolclass=NullPool,
+            "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
-            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),  # an address of its own would be decoded
+            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),
         )  # fmt: skip
         sql.event.listen(engine, "connect", _make_durable)
         return engine.connect()

@@ -69,6 +69,7 @@ def synthesize(
         epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
         rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
+    Saving(save, force).check()
     account = Account.of(book, purpose)
     choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(
