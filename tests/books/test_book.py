@@ -200,6 +200,17 @@ def test_a_file_may_have_any_name_and_no_other_file_appears(tmp_path, name):
     assert os.listdir(tmp_path) == [name]
 
 
+@pytest.mark.parametrize(
+    "place",
+    ["postgresql://u:secret@h/x", "postgresql://u:sec@ret@h/x", "POSTGRES://u:secret@h/x",
+     "postgresql://u@h/x?PassWord=secret&sslmode=require"],
+)  # fmt: skip
+def test_no_password_is_told(place):
+    name = book_store.BookStore(place).name
+    assert not any(part in name for part in ("secret", "sec@", "ret@"))
+    assert "..." in name
+
+
 costs_st = st.lists(st.builds(Cost.pure, st.floats(1e-3, 2)), min_size=1, max_size=6)
 
 

@@ -175,3 +175,16 @@ def test_no_file_takes_the_place_of_a_book(run, tmp_path):
         synthesize(place, method="envelope", save=place, force=True)
     assert Book.open(place).entries == ()
     assert not (tmp_path / "rows.csv").exists()
+
+
+@pytest.mark.parametrize("more", [["--save", "./rows.csv"], ["--publish-counts", "rows.eq"]], ids=str)
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=str)
+def test_one_name_for_two_files_is_refused_before_anything_is_charged(run, tmp_path, monkeypatch, more, force):
+    monkeypatch.chdir(tmp_path)
+    STAYS.write_csv("stays.csv")
+    book = Book.create("patients.book", epsilon=2)
+    options = ["--bounds", "days", "0", "9", "--epsilon", "1", "--rows", "9", "--book", "patients.book"]
+    status, _, err = run("synthesize", "stays.csv", *options, "--out", "rows.csv", *more, *force)
+    assert (status, "is named for two files" in err) == (2, True), err
+    assert book.entries == ()
+    assert not list(tmp_path.glob("rows*"))

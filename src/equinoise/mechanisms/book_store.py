@@ -46,12 +46,15 @@ class BookStore:
 
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
-        self.is_file = re.match(r"[a-z][a-z0-9+]*://", self.place) is None
+        self.is_file = re.match(r"(?i)[a-z][a-z0-9+]*://", self.place) is None
 
     @property
     def name(self) -> str:
         """The place as people may see it: without a password."""
-        return self.place if self.is_file else re.sub(r"(://[^:/@]*):[^@]*@", r"\1:...@", self.place)
+        if self.is_file:
+            return self.place
+        hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:...@", self.place)
+        return re.sub(r"(?i)(password=)[^&]*", r"\1...", hidden)
 
     def create(self, text: str, link: str) -> None:
         """A new book without events; refuses a place that has one."""
