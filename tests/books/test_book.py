@@ -200,6 +200,19 @@ def test_a_file_may_have_any_name_and_no_other_file_appears(tmp_path, name):
     assert os.listdir(tmp_path) == [name]
 
 
+def test_a_second_name_is_refused_and_a_link_is_the_book(tmp_path):
+    first = Book.create(tmp_path / "a.book", epsilon=1)
+    (tmp_path / "b.book").symlink_to("a.book")
+    make(Book.open(tmp_path / "b.book"), 0.4)
+    assert first.left() == 0.6
+    os.link(tmp_path / "a.book", tmp_path / "c.book")
+    for name in ("a.book", "b.book", "c.book"):
+        with pytest.raises(BadInput, match="has a second name"):
+            Book.open(tmp_path / name)
+    with pytest.raises(BadInput, match="has a second name"):
+        make(first, 0.1)
+
+
 @pytest.mark.parametrize(
     "place",
     ["postgresql://u:secret@h/x", "postgresql://u:sec@ret@h/x", "POSTGRES://u:secret@h/x",

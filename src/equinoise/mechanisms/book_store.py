@@ -150,6 +150,11 @@ class BookStore:
         with path.open("rb") as file:
             if file.read(16) != b"SQLite format 3\0":
                 raise BadInput(f"The file {self.place!r} is no book.")
+        if path.stat().st_nlink > 1:
+            raise BadInput(
+                f"The book {self.place!r} has a second name (a hard link), and a charge that was cut short under one "
+                "name is not put right under the other. Remove one; a link made with ln -s is fine."
+            )
         if not os.access(path, os.W_OK):
             raise BadInput(f"The book {self.place!r} cannot be written.")
         address = f"{path.absolute().as_uri()}?mode=rw"
