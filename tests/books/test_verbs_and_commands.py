@@ -145,6 +145,8 @@ def test_the_commands(place, run, tmp_path, monkeypatch):
     status, out, _ = run("book", "show", place)
     assert (status, "100 % spent" in out, "a study" in out) == (0, True, True)
     assert "none beyond the limit" in run("book", "check", place)[1]
+    assert synthesize(False).rows.height == 5  # none is charged
+    assert run("demo", "--report", str(tmp_path / "demo.html"))[0] == 0
     assert json.loads(run("book", "check", place, "--json")[1])["events"] == 4
     status, _, err = run("book", "give-back", place, "1", "--reason", "I want it")
     assert (status, "was made" in err) == (2, True)
