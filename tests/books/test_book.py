@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -198,6 +200,17 @@ def test_a_file_may_have_any_name_and_no_other_file_appears(tmp_path, name):
     make(book, 0.5)
     assert Book.open(tmp_path / name).left() == 0.5
     assert os.listdir(tmp_path) == [name]
+
+
+def test_a_book_that_others_hold_is_said_to_be_in_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(book_store, "SECONDS", 0.01)
+    book = Book.create(tmp_path / "a.book", epsilon=1)
+    with closing(sqlite3.connect(tmp_path / "a.book", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for use in (book.left, book.check, lambda: make(book, 0.1), lambda: Book.open(tmp_path / "a.book")):
+            with pytest.raises(BadInput, match="is in use by others"):
+                use()
+    assert make(book, 0.1) == 1
 
 
 def test_a_second_name_is_refused_and_a_link_is_the_book(tmp_path):

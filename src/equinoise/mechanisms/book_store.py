@@ -91,8 +91,11 @@ class BookStore:
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A connection that sees one state of the book."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        try:
+            with self._transaction("BEGIN") as connection:
+                yield connection
+        except _BusyError:
+            raise self._in_use() from None
 
     @contextmanager
     def _changing(self) -> Iterator[sql.Connection]:
@@ -113,7 +116,7 @@ class BookStore:
                     return change(connection)
             except _BusyError:
                 if time.monotonic() > until:
-                    raise BadInput(f"The book {self.name!r} is in use by others. Try again later.") from None
+                    raise self._in_use() from None
                 time.sleep(random.uniform(0.001, 0.03))
 
     @contextmanager
@@ -181,6 +184,9 @@ class BookStore:
             raise self._failed(str(error.orig)) from None
         except SQLAlchemyError as error:
             raise self._failed(str(error)) from None
+
+    def _in_use(self) -> BadInput:
+        return BadInput(f"The book {self.name!r} is in use by others. Try again later.")
 
     def _failed(self, said: str) -> BadInput:
         short = printable(" ".join(said.split()))[:200].rstrip(".")
