@@ -14,6 +14,8 @@ from typing import IO
 
 from equinoise.errors import BadInput
 
+FIRST_PAGE = 4096
+
 
 def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
@@ -46,9 +48,19 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
 
 
 def _refuse_special(path: Path) -> None:
-    """Nothing takes the place of a device, a pipe or a link, such as /dev/null or /dev/stdout."""
+    """Nothing takes the place of a book, or of a device, a pipe or a link, such as /dev/null or /dev/stdout."""
     if os.path.lexists(path) and not stat.S_ISREG(path.lstat().st_mode):
         raise BadInput(f"{str(path)!r} is not an ordinary file and is not replaced. Name another.")
+    if _is_book(path):
+        raise BadInput(f"{str(path)!r} is a book, and what was charged to a book is never forgotten. Name another.")
+
+
+def _is_book(path: Path) -> bool:
+    """Whether a file is a book, by its first page, where SQLite has the names of tables."""
+    with suppress(OSError), path.open("rb") as file:
+        page = file.read(FIRST_PAGE)
+        return page.startswith(b"SQLite format 3\0") and b"equinoise_book" in page
+    return False
 
 
 def _files(source: Path) -> list[Path]:

@@ -106,4 +106,4 @@ def check(condition: bool, name: str, must_be: str, got: object) -> None:
     """Refuse a setting in the one wording used everywhere."""
     if not condition:
         said = format_number(got) if isinstance(got, float) else repr(got)
-        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {said[:60]} instead.")
+        raise BadInput(f"The {name!r} parameter must be {must_be}. Got {shorten(said)} instead.")

@@ -2,9 +2,11 @@
 
 import json
 import os
+import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from equinoise import BadInput, BudgetSpent
 from equinoise.mechanisms import book_store
-from equinoise.mechanisms.book import Book, charge_of
+from equinoise.mechanisms.book import Book, Open, charge_of
 from equinoise.privacy.book_cost import Cost, epsilon_left, totals, within
 
 KILLS, SECONDS = (200, 0.6) if os.environ.get("EQUINOISE_TEST_SERVER") else (60, 0.2)
@@ -43,6 +45,25 @@ def test_charges_add_up_to_the_limit_and_not_beyond(place):
     assert (again.left(), again.totals()[0].epsilon, again.check()) == (0, 1, 20)
 
 
+def test_a_refusal_for_its_delta_says_so(place):
+    book = Book.create(place, epsilon=3, delta=1e-5)
+    make(book, 0.5, 2e-6)
+    with pytest.raises(BudgetSpent, match=r"half of the book's, 5e-06, and would be 6e-06\. Nothing was made"):
+        make(book, 0.5, 4e-6)
+    with pytest.raises(BudgetSpent, match=r"2\.5 is left, and 2\.6 with delta 1e-06 was asked for\. Nothing was made"):
+        make(book, 2.6, 1e-6)
+
+
+def test_what_cannot_be_listed_or_named_is_refused_in_words(place, tmp_path):
+    with pytest.raises(BadInput, match="cannot be listed"):
+        charge(float("inf"), kind="per-instance")
+    assert make(Book.create(place, epsilon=1, delta=5e-324), 0.5) == 1  # half of this delta is none
+    with pytest.raises(BadInput, match="There is no book"):
+        Book.open(tmp_path / ("x" * 300))
+    with pytest.raises(BadInput, match="cannot be written"):
+        Book.create(tmp_path / ("x" * 300), epsilon=1)
+
+
 def test_what_is_charged_stands_before_anything_is_made_and_is_given_back_if_making_fails(place):
     book = Book.create(place, epsilon=1)
     with book.charging(charge(0.7)) as entry:
@@ -57,6 +78,19 @@ def test_what_is_charged_stands_before_anything_is_made_and_is_given_back_if_mak
     assert make(book, 0.3) == 3
 
 
+def test_why_it_was_stopped_is_told_where_the_charge_cannot_be_given_back(place):
+    book = Book.create(place, epsilon=1)
+
+    def record_and_stop():
+        with book.charging(charge(0.3)) as entry:
+            Open(Book.open(place), entry.number).made("1" * 64)  # recorded, and stopped before that was known
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        record_and_stop()
+    assert [one.state for one in book.entries] == ["made"]
+
+
 def test_what_was_made_is_not_given_back_and_what_was_given_back_is_not_made(place):
     book = Book.create(place, epsilon=1)
     make(book, 0.5)
@@ -64,6 +98,8 @@ def test_what_was_made_is_not_given_back_and_what_was_given_back_is_not_made(pla
         book.give_back(1, "I want it")
     with pytest.raises(BadInput, match=r"The book has no entry 7\. It has 1"):
         book.give_back(7, "I want it")
+    with pytest.raises(BadInput, match="The book has no entry 0"):
+        book.give_back(0, "I want it")
     with book.charging(charge(0.5)) as entry:
         Book.open(place).give_back(2, "it hangs")
         with pytest.raises(BadInput, match="Entry 2 of the book was given back"):
@@ -87,6 +123,7 @@ def test_per_instance_entries_are_in_no_total(place):
         ("UPDATE equinoise_event SET link = 'a' WHERE number = 2", "event 2 does not follow"),
         ("UPDATE equinoise_book SET text = replace(text, ':1.0', ':9.0')", "event 1 does not follow"),
         ("UPDATE equinoise_book SET text = 'x'", "first line cannot be read"),
+        ('UPDATE equinoise_book SET text = \'{"format":1,"epsilon":1,"delta":0}\'', "first line cannot be read"),
         ("DELETE FROM equinoise_book", "first line cannot be read"),
         ("UPDATE equinoise_book SET events = 3", "does not end with the event that it should"),
         ("INSERT INTO equinoise_event VALUES (5, '{}', 'x')", "event 5 does not follow"),
@@ -155,6 +192,49 @@ def test_a_file_is_its_owner_s_alone_and_its_charges_are_on_the_disk(tmp_path):
     with store.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 3
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "delete"
+
+
+@pytest.mark.parametrize("name", ["patients 100%.book", "a%20b.book", "who?when#1&x=2.book", "bad\udcff.book"])
+def test_a_file_may_have_any_name_and_no_other_file_appears(tmp_path, name):
+    book = Book.create(tmp_path / name, epsilon=1)
+    make(book, 0.5)
+    assert Book.open(tmp_path / name).left() == 0.5
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_a_book_that_others_hold_is_said_to_be_in_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(book_store, "SECONDS", 0.01)
+    book = Book.create(tmp_path / "a.book", epsilon=1)
+    with closing(sqlite3.connect(tmp_path / "a.book", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        for use in (book.left, book.check, lambda: make(book, 0.1), lambda: Book.open(tmp_path / "a.book")):
+            with pytest.raises(BadInput, match="is in use by others"):
+                use()
+    assert make(book, 0.1) == 1
+
+
+def test_a_second_name_is_refused_and_a_link_is_the_book(tmp_path):
+    first = Book.create(tmp_path / "a.book", epsilon=1)
+    (tmp_path / "b.book").symlink_to("a.book")
+    make(Book.open(tmp_path / "b.book"), 0.4)
+    assert first.left() == 0.6
+    os.link(tmp_path / "a.book", tmp_path / "c.book")
+    for name in ("a.book", "b.book", "c.book"):
+        with pytest.raises(BadInput, match="has a second name"):
+            Book.open(tmp_path / name)
+    with pytest.raises(BadInput, match="has a second name"):
+        make(first, 0.1)
+
+
+@pytest.mark.parametrize(
+    "place",
+    ["postgresql://u:secret@h/x", "postgresql://u:sec@ret@h/x", "POSTGRES://u:secret@h/x",
+     "postgresql://u@h/x?PassWord=secret&sslmode=require"],
+)  # fmt: skip
+def test_no_password_is_told(place):
+    name = book_store.BookStore(place).name
+    assert not any(part in name for part in ("secret", "sec@", "ret@"))
+    assert "..." in name
 
 
 costs_st = st.lists(st.builds(Cost.pure, st.floats(1e-3, 2)), min_size=1, max_size=6)

@@ -74,6 +74,16 @@ def test_it_is_recorded_before_it_is_saved(place, tmp_path, monkeypatch):
     assert [entry.state for entry in book.entries] == ["made"]  # what it cost stays
 
 
+@pytest.mark.parametrize("method", ["envelope", "pay-once"])
+def test_a_file_that_cannot_be_written_costs_nothing(place, tmp_path, method):
+    book = Book.create(place, epsilon=1)
+    (tmp_path / "rows.eq").write_text("mine")
+    for path in (tmp_path / "rows.eq", tmp_path / "none" / "rows.eq", tmp_path):
+        with pytest.raises(BadInput, match=r"exists|no folder|is a folder"):
+            synthesize(book, method=method, save=path)
+    assert (book.entries, book.left()) == ((), 1)
+
+
 def test_a_killed_process_leaves_a_charge_that_can_be_given_back(place):
     Book.create(place, epsilon=1)
     program = (
@@ -135,6 +145,8 @@ def test_the_commands(place, run, tmp_path, monkeypatch):
     status, out, _ = run("book", "show", place)
     assert (status, "100 % spent" in out, "a study" in out) == (0, True, True)
     assert "none beyond the limit" in run("book", "check", place)[1]
+    assert synthesize(False).rows.height == 5  # none is charged
+    assert run("demo", "--report", str(tmp_path / "demo.html"))[0] == 0
     assert json.loads(run("book", "check", place, "--json")[1])["events"] == 4
     status, _, err = run("book", "give-back", place, "1", "--reason", "I want it")
     assert (status, "was made" in err) == (2, True)
@@ -149,3 +161,32 @@ def test_many_rows_of_the_envelope_add_up_to_less_than_their_epsilons(place):
         synthesize(book, rows=9, method="envelope")
     least = book.totals()[0]
     assert (least.how, least.epsilon < 2) == ("zCDP", True)
+
+
+def test_no_file_takes_the_place_of_a_book(run, tmp_path):
+    place = str(tmp_path / "patients.eq")
+    Book.create(place, epsilon=2)
+    STAYS.write_csv(tmp_path / "stays.csv")
+    data, out = str(tmp_path / "stays.csv"), str(tmp_path / "rows.csv")
+    options = ["--bounds", "days", "0", "9", "--epsilon", "1", "--force", "--json"]
+    charged = ["--rows", "2", "--method", "envelope", "--out", out, "--save", place, "--book", place]
+    for more in (["synthesize", data, *charged], ["optimize", data, "--out", place]):
+        status, _, err = run(*more, *options)
+        assert (status, "is a book" in err) == (2, True), err
+    with pytest.raises(BadInput, match="is a book"):
+        synthesize(place, method="envelope", save=place, force=True)
+    assert Book.open(place).entries == ()
+    assert not (tmp_path / "rows.csv").exists()
+
+
+@pytest.mark.parametrize("more", [["--save", "./rows.csv"], ["--publish-counts", "rows.eq"]], ids=str)
+@pytest.mark.parametrize("force", [[], ["--force"]], ids=str)
+def test_one_name_for_two_files_is_refused_before_anything_is_charged(run, tmp_path, monkeypatch, more, force):
+    monkeypatch.chdir(tmp_path)
+    STAYS.write_csv("stays.csv")
+    book = Book.create("patients.book", epsilon=2)
+    options = ["--bounds", "days", "0", "9", "--epsilon", "1", "--rows", "9", "--book", "patients.book"]
+    status, _, err = run("synthesize", "stays.csv", *options, "--out", "rows.csv", *more, *force)
+    assert (status, "is named for two files" in err) == (2, True), err
+    assert book.entries == ()
+    assert not list(tmp_path.glob("rows*"))

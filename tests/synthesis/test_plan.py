@@ -184,6 +184,19 @@ def test_what_is_said_to_be_enough_is_enough():
         equinoise.plan(YEARS, people=15, epsilon=0.001, rows=100)
 
 
+def test_bins_that_no_column_takes_are_refused_as_synthesize_does():
+    asked = {"epsilon": 1, "rows": 10, "bins": 5}
+    said = []
+    for verb in (
+        equinoise.plan,
+        lambda schema, **more: equinoise.synthesize(pl.DataFrame({"ward": ["a"]}), schema, **more),
+    ):
+        with pytest.raises(BadInput, match="'bins' parameter must be left out where every column has") as refusal:
+            verb(WARDS, people=100, **asked)
+        said.append(str(refusal.value))
+    assert said[0] == said[1]
+
+
 def test_more_cells_than_a_joint_grid_holds_are_left_to_aim():
     columns = {f"c{number}": {"categories": [*range(10)]} for number in range(7)}
     asked = {"people": 1000, "epsilon": 1, "rows": 10}

@@ -43,7 +43,15 @@ def command(page: Path, as_json: bool) -> None:
     check_writable(page, force=True)
     with terminal.progress() as progress, TemporaryDirectory() as folder:
         mechanism = optimize(
-            pay(), column=COLUMN, epsilon=1, bounds=BOUNDS, step=1, bins=100, draws=DRAWS, progress=progress
+            pay(),
+            column=COLUMN,
+            epsilon=1,
+            bounds=BOUNDS,
+            step=1,
+            bins=100,
+            draws=DRAWS,
+            book=False,
+            progress=progress,
         )
         mechanism.save(Path(folder) / "pay.eq")
         saved = Mechanism.open(Path(folder) / "pay.eq")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -28,6 +29,16 @@ def check_mechanism_file(path: Path, *inputs: Path | None, option: str, force: b
     with free(path):  # not in use
         pass
     return released
+
+
+def check_different(*paths: Path | None) -> None:
+    """Refuse one name for two files: the mechanism, which is secret, would be where rows to publish are expected."""
+    written: set[str] = set()
+    for path in filter(None, paths):
+        name = os.path.realpath(path)
+        if name in written:
+            raise BadInput(f"{str(path)!r} is named for two files. Give each a name of its own.")
+        written.add(name)
 
 
 def warn_of_replaced(path: Path, released: int, warnings: list[str]) -> None:

@@ -9,7 +9,7 @@ import click
 
 from equinoise.cli.options import EPILOG, FILE_PATH, book_options, output_options, parse_columns, setting_options
 from equinoise.cli.process import print_warnings
-from equinoise.cli.save import check_mechanism_file, warn_of_replaced
+from equinoise.cli.save import check_different, check_mechanism_file, warn_of_replaced
 from equinoise.errors import BadInput
 
 
@@ -60,6 +60,7 @@ def command(
     parse_columns(settings)
     save = out.with_suffix(".eq") if save is None else save
     check_suffix(out)
+    check_different(out, save, publish_counts)
     check_writable(out, data, base, save, force=force)
     released = check_mechanism_file(save, data, base, option="--save", force=force)
     if publish_counts is not None:

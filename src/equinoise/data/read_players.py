@@ -51,10 +51,7 @@ def read_players(
     refuse the grid before any row is counted, and :func:`make_grid` says whether it is ``joint``. Of the rows of one
     unit, at most ``most_rows`` count."""
     check_settings({"grid": grid, "padding_epsilon": padding_epsilon, "percentile": percentile})
-    if bins is not None:
-        check_settings({"bins": bins})
-        taken = any(column.categories is None and column.bins is None for column in schema.columns)
-        check(taken, "bins", "left out where every column has categories or bins of its own", bins)
+    check_bins(schema, bins)
     text = TextFormat(separator, decimal)
     padding = {"padding_epsilon": float(padding_epsilon), "percentile": float(percentile)}
     with engine_for(data, engine, engine_address) as reader:
@@ -66,6 +63,14 @@ def read_players(
         if rows.unit is None:
             warn_of_repeats(data, known.names, text)
     return players, counting_settings(players, public_bounds=not known.peeked, unit=schema.unit, grid=grid, **padding)
+
+
+def check_bins(schema: Schema, bins: int | None) -> None:
+    """Refuse bins that no column would take."""
+    if bins is not None:
+        check_settings({"bins": bins})
+        taken = any(column.categories is None and column.bins is None for column in schema.columns)
+        check(taken, "bins", "left out where every column has categories or bins of its own", bins)
 
 
 def counting_settings(

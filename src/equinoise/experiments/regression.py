@@ -161,6 +161,7 @@ def game(data: Dataset, settings: Settings, report_progress: ReportProgress, *, 
             pl.DataFrame({name: data.columns[name] for name in task.names}), column=list(task.names),
             bounds={name: data.bounds[name] for name in task.names}, epsilon=epsilon, bins=BINS,
             percentile=PERCENTILE, draws=people * len(seeds), restarts=settings.joint_restarts, progress=progress,
+            book=False,
         )  # fmt: skip
     report_progress(f"the cost of {people:,} draws")
     cost = mechanism.costs([people], settings.delta)[0]

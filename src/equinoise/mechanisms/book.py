@@ -7,9 +7,10 @@ it saved or drawn from; so an entry that is charged and was never made let nothi
 from __future__ import annotations
 
 import json
+import math
 import secrets
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,7 +75,8 @@ class Book:
     @staticmethod
     def create(place: str | Path, *, epsilon: float, delta: float = 0.0) -> Book:
         """A new book with a limit, in a file or a database (``postgresql://...``)."""
-        check(is_number(epsilon) and 0 < epsilon < MOST_EPSILON, "epsilon", "a positive number", epsilon)
+        fits = is_number(epsilon) and 0 < epsilon < MOST_EPSILON
+        check(fits, "epsilon", f"a positive number below {MOST_EPSILON:,.0f}", epsilon)
         check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
         fields = {"format": FORMAT, "identity": secrets.token_hex(16), "epsilon": float(epsilon),
                   "delta": float(delta), "created": _now()}  # fmt: skip
@@ -127,12 +129,15 @@ class Book:
         except (Exception, KeyboardInterrupt) as error:
             if not entry.is_made:
                 said = str(error) if isinstance(error, EquinoiseError) else type(error).__name__
-                self.give_back(entry.number, f"making it failed: {said[:200]}")
+                with suppress(BadInput):  # it was recorded, or the book cannot be written: the charge stands
+                    self.give_back(entry.number, f"making it failed: {said[:200]}")
             raise
 
     def give_back(self, number: int, reason: str) -> None:
         """Give back the charge of an entry that was never made. Safe, because a mechanism is recorded as made before
         anything is saved or drawn, and cannot be recorded after this."""
+        if number < 1:
+            raise BadInput(f"The book has no entry {number}: they are counted from 1.")
         self._append(GivenBack(at=_now(), entry=number, reason=reason))
 
     def _charge(self, charge: Charge) -> int:
@@ -165,11 +170,18 @@ class Book:
 
     def _refusal(self, history: History, charge: Charge) -> BudgetSpent:
         left = epsilon_left(history.costs, self.limit.epsilon, self.limit.delta)
-        delta = f" and delta {at_most(charge.delta)}" if charge.delta else ""
+        delta = f" with delta {at_most(charge.delta)}" if charge.delta else ""
         what = f"epsilon {_rounded_down(left)} is left" if left > LEAST_LEFT else "nothing is left"
+        deltas = math.fsum(cost.delta for cost in history.costs) + charge.delta
+        halves = ""
+        if charge.delta and 2 * deltas > self.limit.delta:
+            halves = (
+                f" Deltas together may be half of the book's, {format_number(self.limit.delta / 2)}, and would be "
+                f"{at_most(deltas)}."
+            )
         return BudgetSpent(
             f"The book {self.place!r} allows epsilon {format_number(self.limit.epsilon)} in all; {what}, and "
-            f"{at_most(charge.epsilon)}{delta} was asked for. Nothing was made.",
+            f"{at_most(charge.epsilon)}{delta} was asked for.{halves} Nothing was made.",
             asked=charge.epsilon, left=left,
         )  # fmt: skip
 
@@ -196,6 +208,8 @@ def charge_of(
 ) -> Charge:
     """What a mechanism is charged for in a book."""
     rho = None if kind == PER_INSTANCE else cost.rho
+    if not 0 < cost.epsilon < math.inf:
+        raise BadInput(f"An epsilon of {cost.epsilon:.3g} for everything that comes out cannot be listed in a book.")
     return Charge(
         at=_now(), kind=kind, method=method, columns=list(columns), purpose=purpose,  # type: ignore[arg-type]
         epsilon=cost.epsilon, delta=cost.delta, rho=rho,
@@ -210,7 +224,8 @@ def _first_line(store: BookStore, connection: sql.Connection) -> dict[str, Any]:
         (row,) = rows
         fields: dict[str, Any] = json.loads(row.text)
         known = fields["format"] == FORMAT and fields["epsilon"] > 0 and 0 <= fields["delta"] < 1
-    except (ValueError, KeyError, TypeError):
+        known = known and isinstance(fields["identity"], str) and isinstance(fields["created"], str)
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise damaged("its first line cannot be read") from None
     if not known:
         raise damaged("its first line is of another format")

@@ -130,4 +130,7 @@ class History:
 
 def damaged(why: str) -> BadInput:
     """That a book was edited or damaged: nothing can be charged to it."""
-    return BadInput(f"The book was edited or damaged: {why}. Nothing can be charged to it; take a copy that is whole.")
+    return BadInput(
+        f"The book was edited or damaged: {why}. Nothing can be charged to it. Take a copy only if nothing was charged "
+        "since: what it does not list still counts."
+    )

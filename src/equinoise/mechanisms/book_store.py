@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -45,18 +46,21 @@ class BookStore:
 
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
-        self.is_file = re.match(r"[a-z][a-z0-9+]*://", self.place) is None
+        self.is_file = re.match(r"(?i)[a-z][a-z0-9+]*://", self.place) is None
 
     @property
     def name(self) -> str:
         """The place as people may see it: without a password."""
-        return self.place if self.is_file else re.sub(r"(://[^:/@]*):[^@]*@", r"\1:...@", self.place)
+        if self.is_file:
+            return self.place
+        hidden = re.sub(r"(://[^:/@]*):.*@", r"\1:...@", self.place)
+        return re.sub(r"(?i)(password=)[^&]*", r"\1...", hidden)
 
     def create(self, text: str, link: str) -> None:
         """A new book without events; refuses a place that has one."""
         row = {"one": 1, "text": text, "events": 0, "link": link}
         if self.is_file:
-            if Path(self.place).exists():
+            if os.path.lexists(self.place):
                 raise BadInput(f"The file {self.place!r} exists. Name another: a book is never replaced.")
             memory = sql.create_engine("sqlite://", poolclass=sql.StaticPool)
             with memory.begin() as connection:
@@ -87,8 +91,11 @@ class BookStore:
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A connection that sees one state of the book."""
-        with self._transaction("BEGIN") as connection:
-            yield connection
+        try:
+            with self._transaction("BEGIN") as connection:
+                yield connection
+        except _BusyError:
+            raise self._in_use() from None
 
     @contextmanager
     def _changing(self) -> Iterator[sql.Connection]:
@@ -109,7 +116,7 @@ class BookStore:
                     return change(connection)
             except _BusyError:
                 if time.monotonic() > until:
-                    raise BadInput(f"The book {self.name!r} is in use by others. Try again later.") from None
+                    raise self._in_use() from None
                 time.sleep(random.uniform(0.001, 0.03))
 
     @contextmanager
@@ -141,17 +148,23 @@ class BookStore:
 
     def _open_file(self) -> sql.Connection:
         path = Path(self.place)
-        if not path.is_file():
+        if not os.path.isfile(path):  # False, too, for what cannot be a name
             raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
         with path.open("rb") as file:
             if file.read(16) != b"SQLite format 3\0":
                 raise BadInput(f"The file {self.place!r} is no book.")
+        if path.stat().st_nlink > 1:
+            raise BadInput(
+                f"The book {self.place!r} has a second name (a hard link), and a charge that was cut short under one "
+                "name is not put right under the other. Remove one; a link made with ln -s is fine."
+            )
         if not os.access(path, os.W_OK):
             raise BadInput(f"The book {self.place!r} cannot be written.")
+        address = f"{path.absolute().as_uri()}?mode=rw"
         engine = sql.create_engine(
-            f"sqlite:///file:{_quoted(path.absolute())}?mode=rw&uri=true", poolclass=NullPool,
+            "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
-            connect_args={"timeout": SECONDS},
+            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),
         )  # fmt: skip
         sql.event.listen(engine, "connect", _make_durable)
         return engine.connect()
@@ -172,6 +185,9 @@ class BookStore:
         except SQLAlchemyError as error:
             raise self._failed(str(error)) from None
 
+    def _in_use(self) -> BadInput:
+        return BadInput(f"The book {self.name!r} is in use by others. Try again later.")
+
     def _failed(self, said: str) -> BadInput:
         short = printable(" ".join(said.split()))[:200].rstrip(".")
         return BadInput(
@@ -187,9 +203,3 @@ class _BusyError(Exception):
 def _make_durable(driver: Any, record: Any) -> None:
     """A charge is on the disk when it is over, and so is the folder that its journal was in."""
     driver.execute("PRAGMA synchronous = EXTRA")
-
-
-def _quoted(path: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(path))

@@ -47,7 +47,7 @@ def table_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 def verdict(plan: Plan) -> str:
     """Whether it is enough, and if not what would be."""
     if plan.expectation is None:
-        return "Nothing is simulated for so many cells: how close rows come is only told by making them."
+        return f"Nothing is simulated for {plan.method}: how close its rows come is only told by making them."
     if not plan.too_small:
         return ""
     enough = [] if plan.enough_people is None else [f"about {plan.enough_people:,} people at this epsilon"]

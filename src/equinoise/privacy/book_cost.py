@@ -65,7 +65,7 @@ def totals(costs: Sequence[Cost], delta: float) -> list[Total]:
     deltas = sum((as_written(cost.delta) for cost in costs), Fraction(0))
     if 2 * deltas <= as_written(delta):
         found.append(Total(_rounded_up(epsilon), _rounded_up(deltas), ADDING_UP))
-    if delta > 0 and costs and all(cost.rho is not None for cost in costs):
+    if delta / 2 > 0 and costs and all(cost.rho is not None for cost in costs):
         rho = math.fsum(cost.rho for cost in costs if cost.rho is not None) * (1 + SUM_MARGIN)
         found.append(Total(_of_zcdp(rho, delta / 2), delta / 2, ZCDP))
     return sorted(found, key=lambda total: total.epsilon)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
@@ -15,6 +15,9 @@ from equinoise.privacy.book_cost import Cost
 
 if TYPE_CHECKING:
     from equinoise.mechanisms.book import Book
+
+BookLike: TypeAlias = "Book | str | Path | Literal[False] | None"
+"""A book or its place; none where it is False, and the one that the environment names where it is None."""
 
 VARIABLE = "EQUINOISE_BOOK"
 """Names the book where none is given."""
@@ -30,9 +33,9 @@ class Account:
     purpose: str = ""
 
     @classmethod
-    def of(cls, book: Book | str | Path | None, purpose: str | None) -> Account:
-        """The account that is meant: the book that was given, or the one that the environment names."""
-        place = book if book is not None else os.environ.get(VARIABLE) or None
+    def of(cls, book: BookLike, purpose: str | None) -> Account:
+        """The account that is meant: the book that was given, or the one that the environment names; none by False."""
+        place = None if book is False else book if book is not None else os.environ.get(VARIABLE) or None
         check(purpose is None or place is not None, "purpose", "left out without a book", purpose)
         fits = purpose is None or (isinstance(purpose, str) and len(purpose) <= MOST_LETTERS)
         check(fits, "purpose", f"a text of at most {MOST_LETTERS} letters", purpose)
@@ -43,7 +46,7 @@ class Account:
         return cls(place if isinstance(place, Book) else Book.open(place), purpose or "")
 
     @classmethod
-    def of_game(cls, book: Book | str | Path | None, purpose: str | None, *, not_private: bool) -> Account:
+    def of_game(cls, book: BookLike, purpose: str | None, *, not_private: bool) -> Account:
         """The account of a mechanism of the game, whose promise adds up to nothing; refused unless that is known."""
         found = cls.of(book, purpose)
         check(found.book is not None or not not_private, "not_private", "left out without a book", not_private)

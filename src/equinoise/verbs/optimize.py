@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,11 +25,8 @@ from equinoise.privacy.promise import PER_INSTANCE
 from equinoise.solvers import shortfall
 from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
-from equinoise.verbs.account import Account
+from equinoise.verbs.account import Account, BookLike
 from equinoise.verbs.progress import takes_progress_flag
-
-if TYPE_CHECKING:
-    from equinoise.mechanisms.book import Book
 
 
 @takes_progress_flag
@@ -54,7 +50,7 @@ def optimize(
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     unit: str | None = None, unit_rows: str = "all",
     engine: str = "polars", engine_address: str | None = None,
-    separator: str | None = None, decimal: str | None = None, book: Book | str | Path | None = None,
+    separator: str | None = None, decimal: str | None = None, book: BookLike = None,
     purpose: str | None = None, not_private: bool = False,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip

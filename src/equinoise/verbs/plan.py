@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for
+from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, check_bins, columns_asked_for
 from equinoise.errors import check
 from equinoise.solvers.solution import Round
 from equinoise.synthesis.plan import Plan
@@ -42,6 +42,7 @@ def plan(
     assert not isinstance(progress, bool)  # watched
     check(people is not None, "people", "about how many people there are, as anyone may know", people)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, unit=unit)
+    check_bins(asked, bins)
     request = TableRequest(
         epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
         rows_per_person=rows_per_person,

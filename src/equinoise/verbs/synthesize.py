@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
 from equinoise.mechanisms.model_table import ModelTable
@@ -13,12 +13,9 @@ from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 from equinoise.solvers.solution import Round, tell
-from equinoise.verbs.account import Account
+from equinoise.verbs.account import Account, BookLike
 from equinoise.verbs.progress import takes_progress_flag
 from equinoise.verbs.table_request import Saving, TableRequest, check_table_grid, public_columns
-
-if TYPE_CHECKING:
-    from equinoise.mechanisms.book import Book
 
 
 @takes_progress_flag
@@ -40,7 +37,7 @@ def synthesize(
     engine: str = "polars", engine_address: str | None = None,
     separator: str | None = None, decimal: str | None = None,
     save: str | Path | None = None, force: bool = False,
-    book: Book | str | Path | None = None, purpose: str | None = None,
+    book: BookLike = None, purpose: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Release:  # fmt: skip
     """Rows of a table about people that may be published: differential privacy for everything that comes out.
@@ -69,6 +66,7 @@ def synthesize(
         epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
         rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
+    Saving(save, force).check()
     account = Account.of(book, purpose)
     choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(

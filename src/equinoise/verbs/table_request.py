@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from equinoise.atomic_write import check_writable
 from equinoise.data.category_axis import EXACT, WHOLE
 from equinoise.data.grid import Grid
 from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, with_bins
@@ -44,6 +45,11 @@ class Saving:
     path: str | Path | None = None
     force: bool = False
     record: Callable[[PrivateTable], None] = lambda made: None
+
+    def check(self) -> None:
+        """Refuse a file that could not be written, before anything is charged."""
+        if self.path is not None:
+            check_writable(Path(self.path), force=self.force)
 
     def save(self, made: PrivateTable, *, force: bool) -> None:
         """Record a mechanism, and save it if there is a file for it."""
