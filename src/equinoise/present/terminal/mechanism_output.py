@@ -49,17 +49,22 @@ def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, 
     console.print(f"Plan: {mechanism.settings['plan']}")
     show_bars(console, mechanism)
     console.print(_statistics_table(mechanism))
-    distances = mechanism.metrics()
-    which, of_what = ("", "a row") if mechanism.joint_held else ("_2way", "two columns of a row, mean over all pairs,")
-    console.print(
-        f"Distance of {of_what} from the data: total variation {three_digits(distances['tv' + which])}, KL "
-        f"{three_digits(distances['kl' + which])} nats. {SECRET}", style="dim",
-    )  # fmt: skip
+    console.print(f"{_distance_sentence(mechanism)} {SECRET}", style="dim")
     console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
     if counts is not None:
         console.print(f"Wrote the noisy counts to {counts}, which may be published.")
     more = "more rows cost nothing" if mechanism.draws is None else f"{mechanism.draws:,} rows are allowed in all"
     console.print(f"Saved the mechanism as {save} (only you can read it); {more}: equinoise sample {save}")
+
+
+def _distance_sentence(mechanism: PrivateTable) -> str:
+    """How far a row is from the data, or two columns of it where there are too many joint cells."""
+    if mechanism.total_rows == 0:
+        return "Nobody had a usable value: all of this is noise."
+    distances = mechanism.metrics()
+    which, of_what = ("", "a row") if mechanism.joint_held else ("_2way", "two columns of a row, mean over all pairs,")
+    tv, kl = (three_digits(distances[name + which]) for name in ("tv", "kl"))
+    return f"Distance of {of_what} from the data: total variation {tv}, KL {kl} nats."
 
 
 def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
