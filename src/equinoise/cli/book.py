@@ -6,8 +6,6 @@ import click
 
 from equinoise.cli.options import EPILOG, json_option
 
-PLACE = "BOOK is a file, or a database that several people share (postgresql://...)."
-
 
 @click.group("book", epilog=EPILOG, short_help="Keep one account for one group of people.", invoke_without_command=True)
 @click.pass_context
@@ -40,14 +38,9 @@ def create(book: str, epsilon: float, delta: float, as_json: bool) -> None:
       equinoise book create postgresql://ana@127.0.0.1/patients --epsilon 3
     """
     from equinoise.mechanisms.book import Book
-    from equinoise.present.terminal import print_json
-    from equinoise.present.terminal.book_output import book_json, show_book
+    from equinoise.present.terminal.book_output import print_book
 
-    found = Book.create(book, epsilon=epsilon, delta=delta)
-    if as_json:
-        print_json(book_json(found))
-    else:
-        show_book(found)
+    print_book(Book.create(book, epsilon=epsilon, delta=delta), as_json=as_json)
 
 
 @command.command("show", epilog=EPILOG, short_help="List what was made, at what cost, and what is left.")
@@ -63,14 +56,9 @@ def show(book: str, as_json: bool) -> None:
       equinoise book show patients.book --json
     """
     from equinoise.mechanisms.book import Book
-    from equinoise.present.terminal import print_json
-    from equinoise.present.terminal.book_output import book_json, show_book
+    from equinoise.present.terminal.book_output import print_book
 
-    found = Book.open(book)
-    if as_json:
-        print_json(book_json(found))
-    else:
-        show_book(found)
+    print_book(Book.open(book), as_json=as_json)
 
 
 @command.command("check", epilog=EPILOG, short_help="Check every event of a book, and its limit.")

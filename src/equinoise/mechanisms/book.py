@@ -97,16 +97,15 @@ class Book:
     @property
     def entries(self) -> tuple[Entry, ...]:
         """Every mechanism that was charged, in order."""
-        with self._store.reading() as connection:
-            return tuple(self._read(connection).entries)
+        return tuple(self._current().entries)
 
     def totals(self) -> list[Total]:
         """What all entries that count cost together, by every way that may be used; the least first."""
-        return totals(_costs(self.entries), self.limit.delta)
+        return totals(self._current().costs, self.limit.delta)
 
     def left(self) -> float:
         """The largest pure epsilon that one more mechanism may cost."""
-        return epsilon_left(_costs(self.entries), self.limit.epsilon, self.limit.delta)
+        return epsilon_left(self._current().costs, self.limit.epsilon, self.limit.delta)
 
     def check(self) -> int:
         """Check every event again, and that no charge passed the limit when it was made; gives how many there are."""
@@ -185,6 +184,11 @@ class Book:
             asked=charge.epsilon, left=left,
         )  # fmt: skip
 
+    def _current(self) -> History:
+        """The history as it is now."""
+        with self._store.reading() as connection:
+            return self._read(connection)
+
     def _read(self, connection: sql.Connection) -> History:
         """The history with what was added since it was last read; checked from there on."""
         if _first_line(self._store, connection)["identity"] != self.identity:
@@ -243,10 +247,6 @@ def _read_events(
     ending = connection.execute(sql.select(BOOKS.c.events, BOOKS.c.link)).one()
     if (ending.events, ending.link) != (history.count, history.link):
         raise damaged("it does not end with the event that it should")
-
-
-def _costs(entries: Sequence[Entry]) -> list[Cost]:
-    return [cost for entry in entries if entry.counts and (cost := entry.charge.cost) is not None]
 
 
 def _rounded_down(value: float) -> str:

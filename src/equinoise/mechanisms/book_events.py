@@ -63,12 +63,11 @@ class GivenBack(_Event):
 
 Event = Charge | Made | GivenBack
 KINDS: dict[str, type[Event]] = {"charge": Charge, "made": Made, "given back": GivenBack}
-STATES = ("charged", "made", "given back")
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One mechanism in a book: what was charged for it, and what became of it (one of ``STATES``)."""
+    """One mechanism in a book: what was charged for it, and what became of it: charged, made or given back."""
 
     number: int
     charge: Charge

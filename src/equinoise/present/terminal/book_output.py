@@ -10,6 +10,7 @@ from equinoise.formatting import at_most, format_number, printable, three_digits
 from equinoise.mechanisms.book import Book
 from equinoise.mechanisms.book_events import Entry
 from equinoise.present.terminal.consoles import stdout_console
+from equinoise.present.terminal.json_and_csv import print_json
 from equinoise.privacy.promise import PER_INSTANCE
 
 WIDTH = 40
@@ -23,6 +24,11 @@ def book_json(book: Book) -> dict[str, Any]:
         "entries": [entry.to_json() for entry in book.entries], "totals": [vars(total) for total in book.totals()],
         "epsilon_left": book.left(),
     }  # fmt: skip
+
+
+def print_book(book: Book, *, as_json: bool) -> None:
+    """A book as one JSON object, or for people."""
+    print_json(book_json(book)) if as_json else show_book(book)
 
 
 def show_book(book: Book) -> None:
