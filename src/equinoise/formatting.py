@@ -8,11 +8,12 @@ from collections.abc import Iterable
 from decimal import ROUND_CEILING, Context
 
 
-def at_most(value: float, digits: int = 6) -> str:
-    """A number as people read it, rounded up to some digits: what is said to be an upper bound must be one."""
-    if not math.isfinite(value) or float(f"{value:.{digits}g}") == value:
-        return f"{value:.{digits}g}"
-    return f"{float(Context(prec=digits, rounding=ROUND_CEILING).create_decimal(value)):.{digits}g}"
+def at_most(value: float) -> str:
+    """A number in three digits, rounded up: what is said to be an upper bound must be one. A number that six digits
+    tell exactly, as people write them, stays as it is."""
+    if not math.isfinite(value) or float(f"{value:g}") == value:
+        return f"{value:g}"
+    return f"{float(Context(prec=3, rounding=ROUND_CEILING).create_decimal(value)):g}"
 
 
 def format_number(value: float) -> str:

@@ -10,6 +10,7 @@ import equinoise
 from equinoise import BadInput
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
+from equinoise.formatting import at_most
 from equinoise.present.figures import FIGURES, make_figure, theme
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.distribution import bins_per_square, coarsen
@@ -160,7 +161,7 @@ def test_the_hardest_to_protect_come_first(mechanisms):
         assert {len(row) for row in rows} == {len(header)}
         found = [float(row[-1]) for row in rows]
         assert found == sorted(found, reverse=True)
-        assert found[0] == pytest.approx(m.worst_loss, rel=1e-5)
+        assert found[0] == pytest.approx(m.worst_loss, rel=0.01)
 
 
 def test_what_is_promised_needs_no_data_and_is_never_too_little(mechanisms):
@@ -174,8 +175,8 @@ def test_what_is_promised_needs_no_data_and_is_never_too_little(mechanisms):
 
 def test_a_budgets_share_for_one_draw_is_not_public():
     m = equinoise.optimize(PEOPLE, epsilon=1, delta=1e-5, draws=4, bounds=(0, 100), bins=15, restarts=1)
-    assert f"{m.epsilon:.3g}" in str(m.promise)
-    assert f"{m.epsilon:.3g}" not in str(m.promise.public())
+    assert at_most(m.epsilon) in str(m.promise)
+    assert at_most(m.epsilon) not in str(m.promise.public())
     assert "at most 1 with delta = 1e-05" in str(m.promise.public())
     assert promised_cost(m).rows == [(1, "1"), (3, "1"), (4, "1")]
 

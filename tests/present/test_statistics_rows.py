@@ -75,7 +75,7 @@ def test_json_tells_what_pandas_tells_of_the_file(run, hospital):
 
 
 def test_people_see_it_before_the_distances(run, hospital):
-    status, out, err = run("optimize", *hospital)
+    status, out, err = run("optimize", *hospital, "--verbose")
     assert status == 0, err
     found = json.loads(run("show", "people.eq", "--json")[1])["statistics"]
     table, distances = out.split("What the rows tell, at the resolution of the grid")[1].split("Distance from the orig")

@@ -169,11 +169,12 @@ def test_a_pipe_sees_a_line_now_and_then_if_work_takes_its_time(run, folder, mon
     """Also while a compiled round is under way, of which nothing is heard until it ends."""
     monkeypatch.setattr(progress_line, "FIRST_LINE", 0.05)
     monkeypatch.setattr(progress_line, "LONGEST_SILENCE", 0.05)
+    monkeypatch.setattr(progress_line, "FEWEST_SECONDS", 0)
     status, out, err = run(*OPTIMIZE, "--restarts", "300", "--out", "slow.eq", "--json")
     assert (status, json.loads(out)["file"]) == (0, "slow.eq")
     lines = err.splitlines()
     assert len(lines) >= 2
-    assert all(re.fullmatch(r"\[ +\d+ s\] (Reading|Run).*", line) for line in lines)
+    assert all(re.fullmatch(r"\[ +\d+ s\] (Reading|Compiling|Run).*", line) for line in lines)
     assert any("left" in line for line in lines)
 
 
@@ -248,7 +249,7 @@ def test_letters_that_a_terminal_lacks_are_replaced(folder):
     command = [sys.executable, "-m", "equinoise", *OPTIMIZE, "--out", "plain.eq"]
     environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
     out = subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True).stdout.decode("ascii")
-    assert "###" in out
+    assert re.search(r"[-=+*#%]{3}", out)
     assert "\\u" not in out
 
 
@@ -349,7 +350,7 @@ def test_a_limit_is_told_as_one_and_work_of_unknown_length_not_at_all():
 @pytest.mark.parametrize(
     ("seconds", "words"),
     [
-        (None, ""), (0.0, ", about 1 s left"), (59.6, ", about 60 s left"), (150, ", about 2 min left"),
+        (None, ""), (4.9, ""), (5.0, ", about 5 s left"), (59.6, ", about 60 s left"), (150, ", about 2 min left"),
         (5400, ", about 2 h left"),
     ],
 )  # fmt: skip

@@ -195,7 +195,7 @@ def test_every_picture_is_made_by_the_command_and_shown_on_a_page():
     assert names == set(pictures.MAKERS)
     shown = "".join((ROOT / page).read_text() for page in PAGES)
     assert all(f"pictures/{name}.svg" in shown for name in names)
-    assert "docs/pictures/distribution.svg" in (ROOT / "README.md").read_text()
+    assert "docs/pictures/table.svg" in (ROOT / "README.md").read_text()
     assert "make pictures" in (ROOT / "README.md").read_text()
 
 
@@ -241,13 +241,13 @@ def test_runs_and_noise_told_on_the_page_about_the_game_are_those_of_the_picture
 
 @pytest.fixture(scope="module")
 def started():
-    """The mechanism that the first page makes."""
+    """The mechanism that the page on the game makes."""
     return equinoise.optimize(players(), column="height", bounds=(150, 240), step=1, epsilon=1, draws=10)
 
 
-def test_numbers_told_on_the_first_page_are_what_the_commands_print(started):
+def test_numbers_told_on_the_games_page_are_what_the_commands_print(started):
     mechanism = started
-    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    text = " ".join((ROOT / "docs" / "optimize.md").read_text().split())
     for method in (mechanism.metrics(), mechanism.smoothing(), mechanism.baseline()):
         for name in ("kl", "tv", "sd_loss", "wasserstein"):
             assert three_digits(method[name]) in text
@@ -262,17 +262,17 @@ def test_numbers_told_on_the_first_page_are_what_the_commands_print(started):
             assert f" {percent(line.released)} " in text
 
 
-def test_what_rows_tell_on_the_first_page_is_what_the_command_prints(started):
+def test_what_rows_tell_on_the_games_page_is_what_the_command_prints(started):
     mechanism = started
-    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    text = " ".join((ROOT / "docs" / "optimize.md").read_text().split())
     for row in statistics_rows(mechanism):
         assert f"{row.statistic} │ {row.data} │ {row.released} │" in text
 
 
-def test_the_loss_end_to_end_told_on_the_first_page_is_what_the_audit_measures(started, tmp_path):
+def test_the_loss_end_to_end_told_on_the_games_page_is_what_the_audit_measures(started, tmp_path):
     started.save(tmp_path / "heights.eq")
     measured = audit(tmp_path / "heights.eq", players(), end_to_end=True).end_to_end
-    text = " ".join((ROOT / "docs" / "index.md").read_text().split())
+    text = " ".join((ROOT / "docs" / "optimize.md").read_text().split())
     assert f"the worst loss here is {measured.worst:.2f}, and {measured.above} people are above 1" in text
 
 

@@ -101,7 +101,7 @@ def test_report_compare_and_demo(folder):
         folder, "compare", "pay.csv", *BOUNDS, "--epsilon", 1, "--time-limit", 2, "--plot", "all.html", "--json"
     )
     assert {"best-response", "optimal", "dp-histogram"} <= {each["method"] for each in json.loads(found)["results"]}
-    assert json.loads(run(folder, "demo", "--json"))["people"] == 935
+    assert json.loads(run(folder, "demo", "--json"))["optimize"]["people"] == 935
 
 
 def test_the_local_page(folder):

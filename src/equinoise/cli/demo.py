@@ -1,4 +1,4 @@
-"""``equinoise demo``: the whole job on a real column, the monthly pay of 935 people."""
+"""``equinoise demo``: both verbs on real people, 935 of them with their schooling, marriage and monthly pay."""
 
 from __future__ import annotations
 
@@ -12,55 +12,61 @@ import click
 from equinoise.cli.options import EPILOG, FILE_PATH, json_option
 from equinoise.errors import BadInput
 
-COLUMN = "wage"
-BOUNDS = (0.0, 4000.0)
-DRAWS = 5
+SCHEMA = {
+    "columns": {
+        "married": {"categories": [0, 1]},
+        "educ": {"bounds": [8, 18], "step": 1},
+        "wage": {"bounds": [0, 4000], "step": 1, "bins": 20},
+    }
+}
+"""What anyone knows of American men and their pay in 1980, without these people."""
+
+ROWS, DRAWS = 200, 5
 
 
-@click.command("demo", epilog=EPILOG, short_help="The whole job on a real column of pay.")
+@click.command("demo", epilog=EPILOG, short_help="Both verbs on real people and their pay.")
 @click.option(
     "--report", "page", type=FILE_PATH, default=Path("equinoise-demo.html"), show_default=True,
-    help="Where to write a page about it; an earlier one is replaced.",
+    help="Where to write a page about the table; an earlier one is replaced.",
 )  # fmt: skip
 @json_option
 def command(page: Path, as_json: bool) -> None:
-    """Run the three steps on the monthly pay of 935 people (extra 'demo'): optimize at epsilon 1, save, sample; and
-    write a report to look at.
+    """Publish a table of 935 people (extra 'demo') with differential privacy at epsilon 1, and write a report to look
+    at; then play the paper's game on their monthly pay.
 
     \b
     Examples:
       equinoise demo
       equinoise demo --json
     """
+    import polars as pl
+
     from equinoise.atomic_write import check_writable
     from equinoise.mechanisms.base import Mechanism
     from equinoise.present import terminal
     from equinoise.present.report import check_report, write_report
     from equinoise.solvers.solution import tell
     from equinoise.verbs.optimize import optimize
+    from equinoise.verbs.synthesize import synthesize
 
     check_report(page, None, public=False)
     check_writable(page, force=True)
+    people = pl.from_pandas(pay()[[*SCHEMA["columns"]]])
     with terminal.progress() as progress, TemporaryDirectory() as folder:
-        mechanism = optimize(
-            pay(),
-            column=COLUMN,
-            epsilon=1,
-            bounds=BOUNDS,
-            step=1,
-            bins=100,
-            draws=DRAWS,
-            book=False,
+        release = synthesize(people, SCHEMA, epsilon=1, rows=ROWS, book=False, progress=progress)
+        write_report(release.mechanism, page, force=True, tell=partial(tell, progress))
+        game = optimize(
+            people, column="wage", epsilon=1, bounds=(0, 4000), step=1, bins=100, draws=DRAWS, book=False,
             progress=progress,
-        )
-        mechanism.save(Path(folder) / "pay.eq")
-        saved = Mechanism.open(Path(folder) / "pay.eq")
-        rows = saved.sample(DRAWS, frame="numpy").tolist()
-        write_report(saved, page, force=True, tell=partial(tell, progress))
+        )  # fmt: skip
+        game.save(Path(folder) / "pay.eq")
+        draws = Mechanism.open(Path(folder) / "pay.eq").sample(DRAWS, frame="numpy").tolist()
+    table = release.mechanism
     if as_json:
-        terminal.print_json({**mechanism.summary(), "rows": rows, "report": str(page)})
+        made = {"synthesize": table.summary(), "optimize": game.summary()}
+        terminal.print_json({**made, "rows": release.rows.to_dicts(), "draws": draws, "report": str(page)})
     else:
-        terminal.show_demo(mechanism, rows, page)
+        terminal.show_demo(table, release.rows, game, draws, page)
 
 
 def pay() -> Any:

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, book_options, output_options, parse_columns, setting_options
+from equinoise.cli.options import (
+    EPILOG,
+    FILE_PATH,
+    book_options,
+    output_options,
+    parse_columns,
+    setting_options,
+    verbose_option,
+)
 from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_mechanism_file, warn_of_replaced
 
@@ -23,8 +31,9 @@ from equinoise.cli.save import check_mechanism_file, warn_of_replaced
     help="List the mechanism in the book although it is not differentially private; no total includes it.",
 )  # fmt: skip
 @book_options
+@verbose_option
 @setting_options("optimize")
-def command(data: Path, out: Path, force: bool, as_json: bool, **settings: Any) -> None:
+def command(data: Path, out: Path, force: bool, as_json: bool, verbose: bool, **settings: Any) -> None:
     """Play the game on a column of DATA, or several, and save a certified mechanism.
 
     DATA is a CSV, TSV or Parquet file, a folder of such files or a quoted pattern.
@@ -52,4 +61,4 @@ def command(data: Path, out: Path, force: bool, as_json: bool, **settings: Any) 
     if as_json:
         terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": warnings})
     else:
-        terminal.show_optimized(mechanism, out)
+        terminal.show_optimized(mechanism, out, verbose=verbose)

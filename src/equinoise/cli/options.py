@@ -70,6 +70,12 @@ def output_options(option: str, *, help: str, required: bool = False, force: str
     return decorate
 
 
+def verbose_option(function: Command) -> Command:
+    """All statistics, distances, the certificate and the whole promise, instead of one screen."""
+    words = "Print all statistics, the certificate and the whole promise."
+    return click.option("--verbose", is_flag=True, help=words)(function)
+
+
 def book_options(function: Command) -> Command:
     """The book that is charged, and for what."""
     purpose = click.option("--purpose", help="For what, as the book will list it.")

@@ -7,7 +7,15 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, book_options, output_options, parse_columns, setting_options
+from equinoise.cli.options import (
+    EPILOG,
+    FILE_PATH,
+    book_options,
+    output_options,
+    parse_columns,
+    setting_options,
+    verbose_option,
+)
 from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_different, check_mechanism_file, warn_of_replaced
 from equinoise.errors import BadInput
@@ -30,10 +38,11 @@ from equinoise.errors import BadInput
     force="Replace --out, --save and --publish-counts if they exist, the ledger of --save included.",
 )  # fmt: skip
 @book_options
+@verbose_option
 @setting_options("synthesize")
 def command(
     data: Path, out: Path, save: Path | None, publish_counts: Path | None, force: bool, as_json: bool,
-    base: Path | None, **settings: Any,
+    verbose: bool, base: Path | None, **settings: Any,
 ) -> None:  # fmt: skip
     """Make rows of a table about people that may be published: with differential privacy for everything that comes out.
 
@@ -82,4 +91,4 @@ def command(
         many["plan"] = release.mechanism.settings["plan"]
         terminal.print_json({**release.mechanism.summary(), **many, **files, "warnings": warnings})
     else:
-        terminal.show_synthesized(release.mechanism, release.rows.height, out, save, publish_counts)
+        terminal.show_synthesized(release.mechanism, release.rows.height, out, save, publish_counts, verbose=verbose)

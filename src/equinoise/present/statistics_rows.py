@@ -63,7 +63,7 @@ def statistics_rows(mechanism: Mechanism) -> list[StatisticRow]:
 def _numbers(data: Mapping[str, Any], released: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     dates = isinstance(data["median"], str)
     names = {**NUMBER_STATISTICS, "standard_deviation": "standard deviation (days)"} if dates else NUMBER_STATISTICS
-    return [(words, _text(data[key]), _text(released[key])) for key, words in names.items()]
+    return [(words, statistic_text(data[key]), statistic_text(released[key])) for key, words in names.items()]
 
 
 def _shares(data: Mapping[str, Any], released: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -93,7 +93,7 @@ def _associations(pairs: list[dict[str, Any]]) -> list[StatisticRow]:
     rows = [
         StatisticRow(
             " and ".join(shorten(printable(name), 40) for name in pair["columns"]), MEASURE_NAMES[pair["measure"]],
-            _text(pair["data"]), _text(pair["released"]),
+            statistic_text(pair["data"]), statistic_text(pair["released"]),
         )
         for pair in kept
     ]  # fmt: skip
@@ -102,7 +102,7 @@ def _associations(pairs: list[dict[str, Any]]) -> list[StatisticRow]:
     return rows
 
 
-def _text(value: float | str | None) -> str:
+def statistic_text(value: float | str | None) -> str:
     """A statistic in three digits, a date as it is, and a dash for what is undefined."""
     if value is None:
         return "-"

@@ -138,7 +138,7 @@ class Promise:
 
     def __str__(self) -> str:
         """What is promised of one draw and of all, what that is not, and which bounds it rests on."""
-        allowed = f" {self.draws:,} draws are allowed and {self._all_draws()}." if self.draws not in {1, None} else ""
+        allowed = f" {self.draws:,} draws are allowed and {self.cost_of_all}." if self.draws not in {1, None} else ""
         parts = [
             self._for_this_dataset() + allowed if self.kind == PER_INSTANCE else self._for_every_dataset(),
             self._rows_that_count(),
@@ -186,7 +186,9 @@ class Promise:
             f"any number of draws: the noisy counts are {counts} {every} (people protected: by {theorem}, not measured)"
         )
 
-    def _all_draws(self) -> str:
+    @property
+    def cost_of_all(self) -> str:
+        """What all draws cost together, in words."""
         assert self.draws is not None
         return self.cost(self.draws, self.epsilon * (1 if self.composed is not None else self.draws))
 

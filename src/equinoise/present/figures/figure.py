@@ -53,8 +53,8 @@ class Figure:
 
     def _panels(self, width: float | str) -> list[Any]:
         """The panels as wide as asked for; one that is made of several charts keeps its own width."""
-        facets = altair().FacetChart
-        return [panel if isinstance(panel, facets) else panel.properties(width=width) for panel in self.panels]
+        several = altair().FacetChart, altair().HConcatChart
+        return [panel if isinstance(panel, several) else panel.properties(width=width) for panel in self.panels]
 
     def specs(self) -> list[dict[str, Any]]:
         """The panels for a page, as wide as the page lets them be; a panel's own title stays."""

@@ -3,14 +3,7 @@
 from equinoise.present.terminal.audit_output import show_audit, show_losses
 from equinoise.present.terminal.compare_output import show_comparison
 from equinoise.present.terminal.json_and_csv import csv_rows, finite, json_rows, print_json
-from equinoise.present.terminal.mechanism_output import (
-    show_costs,
-    show_demo,
-    show_mechanism,
-    show_optimized,
-    show_released,
-    show_synthesized,
-)
+from equinoise.present.terminal.mechanism_output import show_costs, show_mechanism, show_released
 from equinoise.present.terminal.plan_output import show_plan
 from equinoise.present.terminal.progress_line import (
     TimeLeft,
@@ -20,6 +13,7 @@ from equinoise.present.terminal.progress_line import (
     round_in_words,
     task_progress,
 )
+from equinoise.present.terminal.verb_output import show_demo, show_optimized, show_synthesized
 from equinoise.present.wording import RELEASED, SECRET_ROWS
 
 __all__ = [

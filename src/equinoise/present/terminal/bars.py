@@ -25,6 +25,7 @@ MOST_COLUMNS = 3
 LABEL, BAR, SHARE = 20, 19, 8
 """Letters of a label, of the longest bar and of a share."""
 EIGHTHS = " ▏▎▍▌▋▊▉█"
+ELSEWHERE = "elsewhere"
 
 
 class Line(NamedTuple):
@@ -55,7 +56,7 @@ def lines_of(axis: AnyAxis, original: Floats, released: Floats, most: int = MOST
             for label, (begin, end) in zip(_labels(axis, cuts), pairwise(cuts), strict=True)
         ]
         rest = float(released[:first].sum() + released[last + 1 : valued].sum())
-    return [*lines, *without, *([Line("elsewhere", 0.0, rest)] if rest > 0 else [])]
+    return [*lines, *without, *([Line(ELSEWHERE, 0.0, rest)] if rest > 0 else [])]
 
 
 def _labels(axis: AnyAxis, cuts: list[int]) -> list[str]:

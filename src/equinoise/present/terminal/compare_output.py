@@ -79,7 +79,7 @@ def _promised(row: Row, columns: int) -> str:
         return "none"
     promise = promise_of(row.method, columns=columns)
     delta = f", delta {at_most(promise.delta)}" if promise.delta > 0 else ""
-    return f"{at_most(row.promised, 3)} {SHORT_PROMISES[promise.neighbours]}{delta}"
+    return f"{at_most(row.promised)} {SHORT_PROMISES[promise.neighbours]}{delta}"
 
 
 def _brief(name: str, value: float | None) -> str:

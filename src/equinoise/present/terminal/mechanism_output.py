@@ -1,20 +1,16 @@
-"""What is printed about one mechanism: when it is made, shown and drawn from, and what its draws cost."""
+"""What is printed about one mechanism: when it is shown and drawn from, and what its draws cost."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from equinoise.data.grid import AnyAxis, Axis
-from equinoise.data.make_grid import describe_bins
 from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.model_table import ModelTable
-from equinoise.mechanisms.private_table import PrivateTable
-from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows, distance_title
 from equinoise.present.figures.cost import allowed_sentence, composition_sentence
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.present.terminal.bars import show_bars
@@ -22,7 +18,6 @@ from equinoise.present.terminal.consoles import number_table, stderr_console, st
 from equinoise.present.wording import (
     RELEASED,
     SECRET,
-    certificate_sentence,
     draws_in_words,
     solver_sentence,
 )
@@ -31,77 +26,7 @@ MOST_WEIGHT_ROWS = 256
 """Of the table of cells."""
 
 
-def show_optimized(mechanism: Mechanism, out: Path) -> None:
-    """What ``optimize`` or ``synthesize`` reached."""
-    console = stdout_console()
-    console.print(describe_bins(mechanism.grid))
-    _show_quality(console, mechanism)
-    console.print(str(mechanism.promise))
-    console.print(f"Saved as {out} (only you can read it). Release draws with: equinoise sample {out}")
-    console.print(SECRET, style="dim")
-
-
-def show_synthesized(mechanism: PrivateTable, rows: int, out: Path, save: Path, counts: Path | None) -> None:
-    """What ``synthesize`` released and promised, and for the custodian's eyes how close it is."""
-    console = stdout_console()
-    console.print(mechanism.promise.in_one_line, style="green")
-    console.print(describe_bins(mechanism.grid))
-    console.print(f"Plan: {mechanism.settings['plan']}")
-    show_bars(console, mechanism)
-    console.print(_statistics_table(mechanism))
-    console.print(f"{_distance_sentence(mechanism)} {SECRET}", style="dim")
-    console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
-    if counts is not None:
-        console.print(f"Wrote the noisy counts to {counts}, which may be published.")
-    more = "more rows cost nothing" if mechanism.draws is None else f"{mechanism.draws:,} rows are allowed in all"
-    console.print(f"Saved the mechanism as {save} (only you can read it); {more}: equinoise sample {save}")
-
-
-def _distance_sentence(mechanism: PrivateTable) -> str:
-    """How far a row is from the data, or two columns of it where there are too many joint cells."""
-    if mechanism.total_rows == 0:
-        return "Nobody had a usable value: all of this is noise."
-    distances = mechanism.metrics()
-    which, of_what = ("", "a row") if mechanism.joint_held else ("_2way", "two columns of a row, mean over all pairs,")
-    tv, kl = (three_digits(distances[name + which]) for name in ("tv", "kl"))
-    return f"Distance of {of_what} from the data: total variation {tv}, KL {kl} nats."
-
-
-def show_demo(mechanism: Mechanism, rows: list[float], report: Path) -> None:
-    """The demo, told as a story."""
-    console, axis = stdout_console(), mechanism.grid.axis
-    assert isinstance(axis, Axis)
-    console.print(
-        f"Monthly pay of {mechanism.total_people} people, whole dollars, public bounds {axis.low:g} to "
-        f"{axis.high:g} dollars, epsilon {at_most(mechanism.epsilon)}.\n"
-    )
-    _show_quality(console, mechanism)
-    console.print(f"\n{len(rows)} private draws: " + ", ".join(f"{row:,g}" for row in rows))
-    console.print(str(mechanism.promise))
-    console.print(SECRET, style="dim")
-    console.print(
-        "\nOn your own file: equinoise optimize FILE --column C --bounds C LOW HIGH --epsilon 1 --out FILE.eq"
-    )
-    console.print(f"All of this to look at, in a browser: {report}")
-
-
-def _show_quality(console: Console, mechanism: Mechanism) -> None:
-    """What comes out, in letters and in statistics; how close it is, beside other methods; how it was found and
-    certified."""
-    show_bars(console, mechanism)
-    console.print(_statistics_table(mechanism))
-    table = Table(title=distance_title(mechanism))
-    for name in ("", *DISTANCE_HEADER):
-        table.add_column(name, justify="right" if name else "left")
-    for row in distance_rows(mechanism):
-        table.add_row(*row)
-    console.print(table)
-    console.print(OTHER_METHODS, style="dim")
-    console.print(solver_sentence(mechanism))
-    console.print(certificate_sentence(mechanism), style="green")
-
-
-def _statistics_table(mechanism: Mechanism) -> Table:
+def statistics_table(mechanism: Mechanism) -> Table:
     """Means, quartiles, shares and associations of the data and of what is released, side by side."""
     table, above = Table(title=f"{TITLE}, at the resolution of the grid"), ""
     for name, justify in zip(("column", *HEADER), ("left", "left", "right", "right"), strict=True):
@@ -158,7 +83,7 @@ def show_mechanism(mechanism: Mechanism) -> None:
     for axis in mechanism.grid.axes:
         console.print(axis_sentence(axis))
     show_bars(console, mechanism)
-    console.print(_statistics_table(mechanism))
+    console.print(statistics_table(mechanism))
     if isinstance(mechanism, ModelTable):
         console.print(_model_table(mechanism))
     elif not mechanism.noise:

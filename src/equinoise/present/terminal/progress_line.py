@@ -20,11 +20,13 @@ from equinoise.formatting import at_most
 from equinoise.present.terminal.consoles import is_interactive, stderr_console
 from equinoise.solvers.solution import Round
 
-READING = "Reading and counting; the first run also compiles the solver"
+READING = "Reading and counting"
 FIRST_LINE, LONGEST_SILENCE = 2.0, 60.0
 """Seconds until the first line where no line can change, and between two lines at most; before, ever more of them."""
 SURE_SHARE = 0.02
 """The share of the work from which on the time that it took says how long the rest may take."""
+FEWEST_SECONDS = 5
+"""Less time left than this is not told: the last steps, which have no share, would prove it wrong."""
 
 
 class TimeLeft:
@@ -62,9 +64,9 @@ class TimeLeft:
 
 def time_left_text(seconds: float | None, how: str = "about") -> str:
     """Time left, to be read at a glance."""
-    if seconds is None:
+    if seconds is None or seconds < FEWEST_SECONDS:
         return ""
-    whole = max(1, round(seconds))
+    whole = round(seconds)
     if whole < 100:
         return f", {how} {whole} s left"
     return f", {how} {round(whole / 60)} min left" if whole < 5400 else f", {how} {round(whole / 3600)} h left"

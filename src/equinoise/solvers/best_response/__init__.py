@@ -16,7 +16,7 @@ from equinoise.game import equilibrium
 from equinoise.game.game import Game
 from equinoise.game.row_store import ProductRows
 from equinoise.settings import check_settings
-from equinoise.solvers.best_response.dynamics import compile_loops, rounds
+from equinoise.solvers.best_response.dynamics import import_loops, rounds
 from equinoise.solvers.best_response.starts import most_runs, starts
 from equinoise.solvers.solution import Request, Round, Solution
 
@@ -80,7 +80,7 @@ def best_response(
     where KL slope_scores on, and nobody alone gets across.
     """
     check_settings({"restarts": restarts, "seed": seed})
-    compile_loops()
+    import_loops(progress)
 
     began = time.perf_counter()
     before, order = 0, np.arange(game.players.types)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from equinoise.data.grid import Ints
 from equinoise.game.game import Game
 from equinoise.game.utilities import LINEAR
 from equinoise.privacy.loss import EPSILON_CAP
-from equinoise.solvers.solution import Round
+from equinoise.solvers.solution import Round, tell
 
 SINGLES_UP_TO = 4096
 BLOCKS_PER_TYPE = 256
@@ -55,9 +56,11 @@ def moves_in_bulk(game: Game) -> bool:
     return not game.closeness.kinked and int(game.players.people.max()) > SINGLES_UP_TO
 
 
-def compile_loops() -> None:
-    """Import what plays the rounds: that takes a while, which is not solving."""
-    import_module("equinoise.solvers.best_response.loop")
+def import_loops(progress: Callable[[Round], None] | None = None) -> None:
+    """Import what plays the rounds, which is not solving; say so where it will be compiled, as that takes a while."""
+    loop = import_module("equinoise.solvers.best_response.loop").play_round
+    if not loop.signatures and not any(Path(loop.stats.cache_path).glob("loop.play_round*.nbi")):
+        tell(progress, "Compiling the solver, for the first run alone")
 
 
 def make_round(game: Game, profile: Ints) -> Play:

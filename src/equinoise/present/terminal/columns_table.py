@@ -1,0 +1,70 @@
+"""Two lines a column: its mean, median and standard deviation or its shares, and a picture, data above release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich import box
+from rich.console import Console
+from rich.table import Table
+
+from equinoise.data.axis import MISSING_LABEL
+from equinoise.data.grid import AnyAxis
+from equinoise.formatting import percent, printable, shorten
+from equinoise.mechanisms.base import Mechanism
+from equinoise.present.statistics_rows import statistic_text
+from equinoise.present.terminal.bars import ELSEWHERE, Line, lines_of
+
+MOST_COLUMNS, MOST_CATEGORIES = 7, 3
+STATISTICS = {"mean": "mean", "median": "median", "standard_deviation": "deviation"}
+PICTURE_BINS, LABEL = 20, 16
+HEIGHTS, PLAIN_HEIGHTS = " ▁▂▃▄▅▆▇█", " .:-=+*#%@"
+
+
+def show_columns(console: Console, mechanism: Mechanism) -> None:
+    """Print it, of so many columns as fit on a screen, and say how many more there are."""
+    table, axes = Table(box=box.SIMPLE_HEAD, pad_edge=False), mechanism.grid.axes
+    for name in ("column", "", *STATISTICS.values(), "picture or shares"):
+        table.add_column(name, justify="right" if name in STATISTICS.values() else "left", no_wrap=True)
+    found = mechanism.statistics()["columns"]
+    heights = HEIGHTS if console.encoding.startswith("utf") else PLAIN_HEIGHTS
+    for number, axis in enumerate(axes[:MOST_COLUMNS]):
+        both = found[axis.name]
+        pictures = _pictures(mechanism, number, axis, heights) if "shares" not in both["data"] else map(_shares, (
+            both["data"], both["released"]
+        ))  # fmt: skip
+        for which, picture in zip(("data", "released"), pictures, strict=True):
+            name = shorten(printable(axis.name), LABEL) if which == "data" else ""
+            texts = (statistic_text(both[which][key]) if key in both[which] else "" for key in STATISTICS)
+            table.add_row(name, which, *texts, picture)
+    console.print(table)
+    if len(axes) > MOST_COLUMNS:
+        console.print(f"and {len(axes) - MOST_COLUMNS} more columns (--verbose)")
+
+
+def _pictures(mechanism: Mechanism, number: int, axis: AnyAxis, heights: str) -> tuple[str, str]:
+    """People and rows along a column, from the first to the last bin that anyone is in."""
+    lines = lines_of(axis, mechanism.original_marginal(number), mechanism.output_marginal(number), PICTURE_BINS)
+    lines = [line for line in lines if line.label not in {MISSING_LABEL, ELSEWHERE}]
+    most = max((max(line.original, line.released) for line in lines), default=0.0)
+    return _one_picture(lines, [line.original for line in lines], most, heights), _one_picture(
+        lines, [line.released for line in lines], most, heights
+    )
+
+
+def _one_picture(lines: Sequence[Line], shares: Sequence[float], most: float, heights: str) -> str:
+    if most <= 0:
+        return ""
+    top = len(heights) - 1
+    letters = "".join(heights[max(round(top * share / most), int(share > 0))] for share in shares)
+    first, last = lines[0].label.partition(" to ")[0], lines[-1].label.rpartition(" to ")[2]
+    return f"{first} {letters} {last}"
+
+
+def _shares(found: Mapping[str, Any]) -> str:
+    """The first categories and their shares."""
+    shares = found["shares"]
+    kept = list(shares)[:MOST_CATEGORIES]
+    texts = [f"{shorten(printable(name), LABEL)} {percent(shares[name])}" for name in kept]
+    return ", ".join(texts) + (", ..." if len(shares) > len(kept) else "")
