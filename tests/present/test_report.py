@@ -2,6 +2,7 @@ import base64
 import dataclasses
 import hashlib
 import json
+import math
 import os
 import re
 import stat
@@ -21,17 +22,18 @@ from equinoise import BadInput, Mechanism, PromiseNotMet
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.formatting import three_digits
+from equinoise.present.figures import FIGURES
 from equinoise.present.figures.javascript import javascript
 from equinoise.present.page import PRIVATE_BAND, PUBLIC_BAND
 from equinoise.present.report import write_report
 from equinoise.present.report.settings import command
+from equinoise.privacy.promise import beliefs
 from equinoise.solvers.procedure import Procedure
 from tests.helpers.mechanism_of_every_kind import HOSTILE_NAME, MECHANISM_KINDS, PEOPLE, make_mechanism, mechanism
 from tests.helpers.private_tables import envelope
 from tests.present.test_figures import contrast
 
 NOW = datetime(2026, 5, 4, 12, 30, tzinfo=UTC)
-EVERYTHING = ["distribution", "noise", "losses", "cost", "epsilons", "convergence"]
 
 
 class Seen(HTMLParser):
@@ -77,25 +79,62 @@ def public(made, folder, name="public.html"):
     return (folder / name).read_text()
 
 
+def sections_of(kind):
+    """What a page of each kind shows, in order: no picture of what holds for everyone by a theorem."""
+    made = mechanism(kind)
+    figures = ["distribution", *(["map"] if len(made.grid.axes) > 1 else [])]
+    if made.differentially_private:
+        rest = ["risk", *(["cost"] if made.draws != 1 else [])]
+    else:
+        rest = ["noise", "losses", *(["cost"] if made.draws != 1 else []), "epsilons", "convergence"]
+    return ["promise", *figures, "statistics", *rest, "metrics", "in-full", "settings"]
+
+
 @pytest.mark.parametrize("kind", MECHANISM_KINDS)
 def test_a_page_says_what_is_promised_and_shows_all_of_it(kind):
     made, page = mechanism(kind), page_of(kind)
     seen = Seen(page)
+    assert made.promise.in_one_line in seen.text
     assert str(made.promise) in seen.text
+    assert seen.text.index(made.promise.in_one_line) < seen.text.index(str(made.promise))
     assert "The certificate holds: it was checked again on 2026-05-04 at 12:30 UTC." in seen.text
     assert PRIVATE_BAND in seen.text
-    drawn = EVERYTHING if kind != "differential-privacy" else EVERYTHING[:-1]
-    figures = [attributes["aria-label"] for attributes in seen.all("div") if attributes.get("role") == "img"]
-    assert len(figures) == len(drawn)
-    assert all(label.endswith(".") for label in figures)
     sections = [attributes["id"] for attributes in seen.all("section")]
-    assert sections == ["promise", EVERYTHING[0], "statistics", *EVERYTHING[1:], "metrics", "settings"]
-    for words in ("The people hardest to protect", "KL divergence (nats)", "Settings and versions", "numba"):
+    assert sections == sections_of(kind)
+    figures = [attributes["aria-label"] for attributes in seen.all("div") if attributes.get("role") == "img"]
+    assert len(figures) == len([name for name in sections if name in FIGURES])
+    assert all(label.endswith(".") for label in figures)
+    for words in ("KL divergence (nats)", "Settings and versions", "numba"):
         assert words in seen.text
     for method in (made.metrics(), made.smoothing(), made.baseline()):
         assert three_digits(method["kl"]) in seen.text
-    assert ("No game is played here" in seen.text) == (kind == "differential-privacy")
-    assert ("--end-to-end" in seen.text) == (kind != "differential-privacy")
+    private = kind == "differential-privacy"
+    assert ("The people hardest to protect" in seen.text) == (not private)
+    assert ("--end-to-end" in seen.text) == (not private)
+
+
+def test_the_risk_is_that_of_the_promise_alone():
+    e = math.exp(1.0)
+    assert beliefs(1.0)[2] == pytest.approx((0.5, 1 / (1 + e), e / (1 + e)))
+    assert beliefs(1e6)[1][1:] == pytest.approx((0, 1))
+    for epsilon in (0.1, 1.0, 5.0):
+        for before, least, most in beliefs(epsilon):
+            for loss in (-epsilon, epsilon):  # Bayes' rule, where it is furthest
+                odds = before / (1 - before) * math.exp(loss)
+                assert least - 1e-12 <= odds / (1 + odds) <= most + 1e-12
+
+
+def test_rows_that_were_drawn_are_shown_if_they_are_at_hand(tmp_path):
+    frame = pl.DataFrame({"age": [30, 40, 50, None] * 20, "ward": ["<b>", "b", "b", "b"] * 20})
+    public = {"columns": {"age": {"bounds": [0, 100], "step": 1}, "ward": {"categories": ["<b>", "b"]}}}
+    release = equinoise.synthesize(frame, public, epsilon=1, rows=30)
+    release.report(tmp_path / "page.html")
+    seen = Seen((tmp_path / "page.html").read_text())
+    assert "rows" in [attributes["id"] for attributes in seen.all("section")]
+    first = " ".join(str(value) for value in release.rows.row(0))
+    assert re.search(rf"age ward {re.escape(first)}", seen.text)
+    release.report(tmp_path / "public.html", public=True)
+    assert "risk" in [attributes["id"] for attributes in Seen((tmp_path / "public.html").read_text()).all("section")]
 
 
 @pytest.mark.parametrize("kind", ["per-instance", "two"])
@@ -144,7 +183,8 @@ def test_a_page_can_be_read_without_seeing():
     assert seen.all("html") == [{"lang": "en"}]
     assert len(seen.all("h1")) == 1
     assert all(attributes.get("scope") in {"col", "row"} for attributes in seen.all("th"))
-    assert len(seen.all("details")) == len(EVERYTHING)  # the numbers behind each figure
+    drawn = [name for name in sections_of("per-instance") if name in FIGURES]
+    assert len(seen.all("details")) == len(drawn) + 2  # the numbers behind each figure, and what is folded
     ids = [attributes["id"] for _, attributes in seen.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert {attributes["href"][1:] for attributes in seen.all("a")} <= set(ids)

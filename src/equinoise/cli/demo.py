@@ -54,7 +54,7 @@ def command(page: Path, as_json: bool) -> None:
     people = pl.from_pandas(pay()[[*SCHEMA["columns"]]])
     with terminal.progress() as progress, TemporaryDirectory() as folder:
         release = synthesize(people, SCHEMA, epsilon=1, rows=ROWS, book=False, progress=progress)
-        write_report(release.mechanism, page, force=True, tell=partial(tell, progress))
+        write_report(release.mechanism, page, rows=release.rows, force=True, tell=partial(tell, progress))
         game = optimize(
             people, column="wage", epsilon=1, bounds=(0, 4000), step=1, bins=100, draws=DRAWS, book=False,
             progress=progress,

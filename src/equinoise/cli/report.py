@@ -17,8 +17,8 @@ EXIT = "Exit status: 0 done; 1 the promise does not hold; 2 bad input; 130 stopp
 @output_options("--out", help="An .html file; with --figure, a .png or .svg file.", required=True)
 @click.option(
     "--figure", metavar="NAME",
-    shell_complete=offering("distribution", "noise", "losses", "cost", "epsilons", "convergence"),
-    help="Only one figure, as a picture: distribution, noise, losses, cost, epsilons or convergence.",
+    shell_complete=offering("distribution", "map", "noise", "losses", "cost", "epsilons", "convergence"),
+    help="Only one figure, as a picture: distribution, map, noise, losses, cost, epsilons or convergence.",
 )  # fmt: skip
 @click.option("--public", is_flag=True, help="Leave out everything worked out from the data, and say what.")
 def command(file: Path, out: Path, figure: str | None, public: bool, force: bool, as_json: bool) -> None:

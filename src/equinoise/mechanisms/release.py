@@ -26,7 +26,7 @@ class Release:
 
     def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
         """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
-        VIEWS["report"](self.mechanism, path, public=public, force=force)
+        VIEWS["report"](self.mechanism, path, rows=self.rows, public=public, force=force)
 
     def __repr__(self) -> str:
         """The rows, which may be seen, and the promise in one line."""

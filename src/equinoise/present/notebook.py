@@ -100,11 +100,11 @@ def plot(view: Mechanism | Solution, name: str) -> Any:
     return make_figure(name, mechanism_of(view)).chart
 
 
-def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool) -> None:
-    """Write one page about a mechanism."""
+def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool, rows: Any = None) -> None:
+    """Write one page about a mechanism, with rows that were drawn from it if there are any."""
     from equinoise.present.report import write_report
 
-    write_report(mechanism, path, public=public, force=force)
+    write_report(mechanism, path, public=public, force=force, rows=rows)
 
 
 def _statistics(mechanism: Mechanism) -> str:

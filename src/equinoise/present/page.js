@@ -8,3 +8,6 @@ for (const place of document.querySelectorAll("[data-spec]")) {
     console.error(error);
   });
 }
+addEventListener("beforeprint", () => {
+  for (const section of document.querySelectorAll("details.section")) section.open = true;
+});

@@ -62,12 +62,14 @@ Block = Paragraph | Bullets | Facts | Table | Figure
 
 
 class Section(NamedTuple):
-    """A part of a page: ``name`` is its address on the page, ``short`` its name in the list of sections."""
+    """A part of a page: ``name`` is its address on the page, ``short`` its name in the list of sections. One that is
+    ``folded`` shows its title alone until it is opened."""
 
     name: str
     title: str
     blocks: Sequence[Block]
     short: str = ""
+    folded: bool = False
 
 
 @dataclass(frozen=True)

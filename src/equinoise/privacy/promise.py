@@ -249,3 +249,13 @@ class Promise:
 def within(epsilon: float, delta: float) -> str:
     """An epsilon and a delta as the standard sentence says them."""
     return f"at most {at_most(epsilon)} with delta = {at_most(delta)}"
+
+
+BELIEFS = (0.01, 0.1, 0.5, 0.9)
+
+
+def beliefs(epsilon: float) -> list[tuple[float, float, float]]:
+    """How sure somebody is of something about one person, and the least and the most that they can be afterwards, if
+    nothing is more than e^epsilon times as likely, or as unlikely, because of that person."""
+    factor = math.exp(min(epsilon, 700.0))
+    return [(p, p / (p + (1 - p) * factor), p * factor / (p * factor + 1 - p)) for p in BELIEFS]

@@ -12,6 +12,7 @@ from equinoise.present.figures.cost import cost
 from equinoise.present.figures.distribution import distribution
 from equinoise.present.figures.epsilons import epsilons
 from equinoise.present.figures.figure import Figure
+from equinoise.present.figures.joint_map import joint_map
 from equinoise.present.figures.losses import losses
 from equinoise.present.figures.noise import noise
 
@@ -20,6 +21,7 @@ Tell = Callable[[str], None]
 
 FIGURES: dict[str, Callable[[Mechanism, Tell], Figure]] = {
     "distribution": lambda mechanism, tell: distribution(mechanism),
+    "map": lambda mechanism, tell: joint_map(mechanism),
     "noise": lambda mechanism, tell: noise(mechanism),
     "losses": lambda mechanism, tell: losses(mechanism),
     "cost": lambda mechanism, tell: cost(mechanism),

@@ -21,6 +21,12 @@ def edges(axis: AnyAxis) -> Floats:
     return np.append(at, at[-1] + axis.width) if axis.categories else at
 
 
+def occupied_span(shares: Floats) -> tuple[int, int]:
+    """The first bin that anyone is in, and the one after the last; all bins where there is nobody."""
+    occupied = np.flatnonzero(shares)
+    return (int(occupied[0]), int(occupied[-1]) + 1) if len(occupied) else (0, len(shares))
+
+
 def width(axis: AnyAxis) -> float:
     """How wide a bin is in a picture."""
     return axis.width if isinstance(axis, Axis) else 1.0

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from typing import Any
+
+import narwhals
 
 from equinoise.analysis.replay import why_not_measured
+from equinoise.data.grid import number_axes
 from equinoise.errors import BadInput
-from equinoise.formatting import at_most, printable
+from equinoise.formatting import at_most, percent, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows
@@ -19,7 +23,14 @@ from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Secti
 from equinoise.present.report.settings import command, command_gaps, settings_rows
 from equinoise.present.statistics_rows import HEADER, HOW_TO_READ, TITLE, statistics_rows
 from equinoise.present.wording import certificate_sentence, solver_sentence
+from equinoise.privacy.promise import beliefs
 from equinoise.versions import versions
+
+FIRST = ("distribution", "map")
+"""Figures that come before the statistics; the others come after them, and only of the game."""
+
+MOST_ROWS = 10
+"""Of the released rows, that are shown."""
 
 SHORT = {"cost": "cost of draws", "epsilons": "other epsilons"}
 """Names of sections in the list of them, where those of the figures do not do."""
@@ -31,31 +42,40 @@ WHY = (
 )
 
 
-def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None]) -> Page:
-    """Everything, for whoever may see the data."""
+def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None], rows: Any = None) -> Page:
+    """Everything, for whoever may see the data: what is promised, pictures, statistics, ``rows`` if some were drawn,
+    and last the settings."""
     path = mechanism.ledger.path
-    picture, *figures = (_figure(name, mechanism, tell) for name in FIGURES)
-    sections = [_promise(mechanism, now), picture, _statistics(mechanism), *figures]
-    sections += [_metrics(mechanism), _settings(mechanism, public=False)]
+    names = [name for name in FIGURES if _has_figure(name, mechanism)]
+    first = [_figure(name, mechanism, tell) for name in names if name in FIRST]
+    rest = [_figure(name, mechanism, tell) for name in names if name not in FIRST]
+    sections = [_promise(mechanism, now), *first, _statistics(mechanism), *_rows(rows)]
+    sections += [_risk(mechanism), *rest] if mechanism.differentially_private else rest
+    sections += [_metrics(mechanism), _in_full(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {printable(path.name)}"
     made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d at %H:%M} UTC{source}."
-    return Page(f"Private draws of {mechanism.grid.name}", sections, made)
+    return Page(f"{_what(mechanism)} of {mechanism.grid.name}", sections, made)
 
 
 def public_page(mechanism: Mechanism, now: datetime) -> Page:
     """What is promised and what was asked for: nothing that was worked out from the data."""
     verdict = f"The certificate holds. It was checked again on {now:%Y-%m-%d}, {_certified_publicly(mechanism)}."
-    promise = [Paragraph(str(mechanism.promise.public()), "promise"), Paragraph(verdict, "verdict")]
+    promise = [
+        Paragraph(mechanism.promise.public().in_one_line, "promise"), Paragraph(verdict, "verdict"),
+        Paragraph(str(mechanism.promise.public())),
+    ]  # fmt: skip
     sections = [
         Section("promise", "What is promised", promise, "promise"),
         Section("left-out", "What was left out", [Paragraph(WHY), Bullets(omissions(mechanism))], "left out"),
     ]
-    if mechanism.draws != 1:
+    if mechanism.differentially_private:
+        sections.append(_risk(mechanism))
+    if _has_figure("cost", mechanism):
         figure = promised_cost(mechanism)
         sections.append(Section("cost", figure.title, [Paragraph(figure.caption), figure], SHORT["cost"]))
     sections.append(_settings(mechanism, public=True))
     made = f"{mechanism.promise.headline} Made on {now:%Y-%m-%d}."
-    return Page(f"Private draws of {mechanism.grid.name}", sections, made, public=True)
+    return Page(f"{_what(mechanism)} of {mechanism.grid.name}", sections, made, public=True)
 
 
 def omissions(mechanism: Mechanism) -> list[str]:
@@ -97,16 +117,59 @@ def _certified_publicly(mechanism: Mechanism) -> str:
     return f"in {mechanism.certificate().how}, for everyone in the data"
 
 
+def _what(mechanism: Mechanism) -> str:
+    return "Rows to publish" if mechanism.differentially_private else "Private draws"
+
+
+def _has_figure(name: str, mechanism: Mechanism) -> bool:
+    """Whether a figure says something of this mechanism: what holds for everyone by a theorem needs no picture."""
+    if name == "map":
+        return len(number_axes(mechanism.grid.axes)) > 1
+    if name == "cost":
+        return mechanism.draws not in {1, None}
+    return name in FIRST or not mechanism.differentially_private
+
+
 def _promise(mechanism: Mechanism, now: datetime) -> Section:
     verdict = f"The certificate holds: it was checked again on {now:%Y-%m-%d at %H:%M} UTC."
-    blocks: list[Block] = [
-        Paragraph(str(mechanism.promise), "promise"),
-        Paragraph(verdict, "verdict"),
-        Paragraph(certificate_sentence(mechanism)),
-    ]
+    blocks = [Paragraph(mechanism.promise.in_one_line, "promise"), Paragraph(verdict, "verdict")]
+    return Section("promise", "What is promised", blocks, "promise")
+
+
+def _in_full(mechanism: Mechanism) -> Section:
+    """The standard sentence, what was certified, and figures."""
+    blocks: list[Block] = [Paragraph(str(mechanism.promise)), Paragraph(certificate_sentence(mechanism))]
     if not mechanism.differentially_private:
-        blocks.append(Paragraph(_end_to_end(mechanism)))
-    return Section("promise", "What is promised", [*blocks, Facts(facts_in_pairs(mechanism))], "promise")
+        blocks += [Paragraph(_end_to_end(mechanism)), Facts(facts_in_pairs(mechanism))]
+    return Section("in-full", "The promise in full", blocks, "in full", folded=True)
+
+
+def _risk(mechanism: Mechanism) -> Section:
+    """How much surer of something about one person anybody can become, by what was promised alone."""
+    delta = mechanism.promise.delta
+    but = f" All this but with a probability of at most {at_most(delta)}." if delta > 0 else ""
+    text = (
+        "However much somebody already knows, and whatever they want to find out about one person, everything that "
+        f"comes out changes how sure they can be of it by no more than this.{but}"
+    )
+    header = ("sure before", "sure afterwards: at least", "at most")
+    table = Table(header, [tuple(map(percent, row)) for row in beliefs(mechanism.promise.epsilon)], named=True)
+    return Section("risk", "What each person risks", [Paragraph(text), table], "risk")
+
+
+def _rows(rows: Any) -> list[Section]:
+    """The first of the rows that were drawn, if they are at hand."""
+    frame = narwhals.from_native(rows, pass_through=True, eager_only=True)
+    if not isinstance(frame, narwhals.DataFrame):
+        return []
+    first = frame.head(MOST_ROWS)
+    table = Table([printable(name) for name in first.columns], [list(map(_cell, row)) for row in first.iter_rows()])
+    text = "The first of the rows that were drawn; these, and all others, may be published."
+    return [Section("rows", "Released rows", [Paragraph(text), table], "rows")]
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else printable(str(value))
 
 
 def _end_to_end(mechanism: Mechanism) -> str:
@@ -174,4 +237,4 @@ def _settings(mechanism: Mechanism, *, public: bool) -> Section:
         *_schema(mechanism, public=public),
         *(Table(*table, title, named=True, kind="words") for title, table in rows.items()),
     ]
-    return Section("settings", "Settings and versions", blocks, "settings")
+    return Section("settings", "Settings and versions", blocks, "settings", folded=True)

@@ -47,10 +47,12 @@ def write_report(
     figure: str | None = None,
     public: bool = False,
     force: bool = False,
+    rows: Any = None,
     now: datetime | None = None,
     tell: Tell = lambda note: None,
 ) -> dict[str, Any]:
-    """The page of a mechanism, which is checked once more, or one ``figure``: for its owner alone, or public.
+    """The page of a mechanism, which is checked once more, or one ``figure``: for its owner alone, with ``rows`` that
+    were drawn if there are any, or public.
 
     Returns what was written, as JSON has it."""
     path = Path(path)
@@ -59,7 +61,7 @@ def write_report(
     check_audit(mechanism, tell)
     if figure is None:
         now = now or datetime.now(UTC)
-        page = public_page(mechanism, now) if public else private_page(mechanism, now, tell)
+        page = public_page(mechanism, now) if public else private_page(mechanism, now, tell, rows)
         figures = page.figures
         write_whole(path, [page.html().encode()], mode=0o644 if public else 0o600, force=force)
     else:
