@@ -366,13 +366,13 @@ def test_large_maps_are_drawn_in_fewer_squares_and_nothing_is_lost():
     assert found[-1, 0] == pytest.approx(values[129, 0])
     assert found.sum() == pytest.approx(values.sum())
     m = equinoise.optimize(
-        four_columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=100, restarts=1
+        four_columns(PEOPLE), column=["a", "b"], epsilon=2, bounds={"a": (0, 100), "b": (0, 100)}, bins=140, restarts=1
     )
     figure = make_figure("map", m)
     assert "2 x 2 bins" in figure.caption
     for spec, whole in zip(figure.specs(), (True, False), strict=True):
         points = spec["data"]["values"]
-        assert len(points) <= 35 * 35
+        assert len(points) <= 64 * 64
         assert sum(point["p"] for point in points) == pytest.approx(1, abs=1e-3 if whole else 0.05)
         assert max(point["x2"] for point in points) <= m.grid.axes[0].padded_high + 1e-9
 
