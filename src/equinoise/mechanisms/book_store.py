@@ -11,7 +11,7 @@ import random
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,8 @@ from equinoise.formatting import printable
 SECONDS = 20.0
 """How long to wait for others who charge the same book; each takes some milliseconds."""
 
-BUSY = {"40001", "40P01", "55P03"}
-"""What PostgreSQL says where another transaction was between: try again."""
+BUSY = {"40001", "40P01", "55P03", "23505", "42P07"}
+"""What PostgreSQL says where another transaction was between, also one that makes the same tables: try again."""
 
 TABLES = sql.MetaData()
 BOOKS = sql.Table(
@@ -71,13 +71,16 @@ class BookStore:
                 content = driver.serialize()
             write_whole(Path(self.place), [content], mode=0o600, force=False)
             return
-        with self._changing() as connection:
+
+        def make(connection: sql.Connection) -> None:
             if self.has_book(connection):
                 raise BadInput(
                     f"There is a book in {self.name!r} already. A database holds one; take another database."
                 )
             TABLES.create_all(connection)
             connection.execute(sql.insert(BOOKS), row)
+
+        self._retry(make)
 
     def has_book(self, connection: sql.Connection) -> bool:
         """Whether the tables of a book are there."""
@@ -92,7 +95,7 @@ class BookStore:
     def reading(self) -> Iterator[sql.Connection]:
         """A connection that sees one state of the book."""
         try:
-            with self._transaction("BEGIN") as connection:
+            with self._transaction("BEGIN", change=False) as connection:
                 yield connection
         except _BusyError:
             raise self._in_use() from None
@@ -100,19 +103,26 @@ class BookStore:
     @contextmanager
     def _changing(self) -> Iterator[sql.Connection]:
         """A transaction with nobody else's between; on return it would survive a power cut."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._transaction("BEGIN IMMEDIATE", change=True) as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")
             yield connection
 
-    def wait_for(self, change: Any) -> Any:
+    def wait_for(self, change: Callable[[sql.Connection], Any]) -> Any:
         """Run a change of the book, again where another process was between."""
+
+        def run(connection: sql.Connection) -> Any:
+            self.check_there(connection)
+            connection.execute(sql.select(BOOKS.c.one).with_for_update())  # others wait for it
+            return change(connection)
+
+        return self._retry(run)
+
+    def _retry(self, change: Callable[[sql.Connection], Any]) -> Any:
         until = time.monotonic() + SECONDS
         while True:
             try:
                 with self._changing() as connection:
-                    self.check_there(connection)
-                    connection.execute(sql.select(BOOKS.c.one).with_for_update())  # others wait for it
                     return change(connection)
             except _BusyError:
                 if time.monotonic() > until:
@@ -120,9 +130,9 @@ class BookStore:
                 time.sleep(random.uniform(0.001, 0.03))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sql.Connection]:
+    def _transaction(self, begin: str, *, change: bool) -> Iterator[sql.Connection]:
         """A transaction; SQLite's is begun and ended in its own words, as its driver would begin it too late."""
-        with self._sentences(), self._connect() as connection:
+        with self._sentences(), self._connect(change) as connection:
             if not self.is_file:
                 with connection.begin():
                     yield connection
@@ -135,32 +145,37 @@ class BookStore:
                 raise
             connection.exec_driver_sql("COMMIT")
 
-    def _connect(self) -> sql.Connection:
+    def _connect(self, change: bool) -> sql.Connection:
         if self.is_file:
-            return self._open_file()
+            return self._open_file(change)
         address = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self.place)
         if not address.startswith("postgresql+psycopg://"):
             raise BadInput(f"A book is a file, or a database postgresql://...; got {self.name[:60]!r}.")
+        level = "SERIALIZABLE" if change else "REPEATABLE READ"  # which a server that only follows has, too
         engine = sql.create_engine(
-            address, isolation_level="SERIALIZABLE", poolclass=NullPool, connect_args={"connect_timeout": 10}
+            address, isolation_level=level, poolclass=NullPool, connect_args={"connect_timeout": 10}
         )
         return engine.connect()
 
-    def _open_file(self) -> sql.Connection:
+    def _open_file(self, change: bool) -> sql.Connection:
         path = Path(self.place)
         if not os.path.isfile(path):  # False, too, for what cannot be a name
             raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
-        with path.open("rb") as file:
-            if file.read(16) != b"SQLite format 3\0":
-                raise BadInput(f"The file {self.place!r} is no book.")
+        try:
+            with path.open("rb") as file:
+                head = file.read(16)
+        except OSError as error:
+            raise BadInput(f"The book {self.place!r} cannot be read: {error.strerror or error}.") from None
+        if head != b"SQLite format 3\0":
+            raise BadInput(f"The file {self.place!r} is no book.")
         if path.stat().st_nlink > 1:
             raise BadInput(
                 f"The book {self.place!r} has a second name (a hard link), and a charge that was cut short under one "
                 "name is not put right under the other. Remove one; a link made with ln -s is fine."
             )
-        if not os.access(path, os.W_OK):
-            raise BadInput(f"The book {self.place!r} cannot be written.")
-        address = f"{path.absolute().as_uri()}?mode=rw"
+        if change and not os.access(path, os.W_OK):
+            raise BadInput(f"The book {self.place!r} cannot be written. Nothing was charged.")
+        address = f"{path.absolute().as_uri()}?mode=rw"  # where it may not be written, SQLite reads it
         engine = sql.create_engine(
             "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
             isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
@@ -189,6 +204,11 @@ class BookStore:
         return BadInput(f"The book {self.name!r} is in use by others. Try again later.")
 
     def _failed(self, said: str) -> BadInput:
+        if "readonly database" in said:
+            return BadInput(
+                f"The book {self.name!r} cannot be written here, so nothing was charged. If it cannot be read either, "
+                "a charge to it was cut short: 'equinoise book show' puts that right where the book can be written."
+            )
         short = printable(" ".join(said.split()))[:200].rstrip(".")
         return BadInput(
             f"The book {self.name!r} cannot be used now ({short}). Nothing was made. If a charge was under way, "
