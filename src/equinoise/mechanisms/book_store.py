@@ -13,6 +13,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -147,17 +148,33 @@ class BookStore:
 
     def _connect(self, change: bool) -> sql.Connection:
         if self.is_file:
-            return self._open_file(change)
+            self._check_file(change)
+            return self._engine.connect()
+        level = "SERIALIZABLE" if change else "REPEATABLE READ"  # which a server that only follows has, too
+        return self._engine.connect().execution_options(isolation_level=level)
+
+    @cached_property
+    def _engine(self) -> sql.Engine:
+        """What connects, anew for every transaction: a process that is forked shares no connection."""
+        if self.is_file:
+            engine = sql.create_engine(
+                "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
+                isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
+                creator=self._open_file,
+            )  # fmt: skip
+            sql.event.listen(engine, "connect", _make_durable)
+            return engine
         address = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self.place)
         if not address.startswith("postgresql+psycopg://"):
             raise BadInput(f"A book is a file, or a database postgresql://...; got {self.name[:60]!r}.")
-        level = "SERIALIZABLE" if change else "REPEATABLE READ"  # which a server that only follows has, too
-        engine = sql.create_engine(
-            address, isolation_level=level, poolclass=NullPool, connect_args={"connect_timeout": 10}
-        )
-        return engine.connect()
+        return sql.create_engine(address, poolclass=NullPool, connect_args={"connect_timeout": 10})
 
-    def _open_file(self, change: bool) -> sql.Connection:
+    def _open_file(self) -> sqlite3.Connection:
+        address = f"{Path(self.place).absolute().as_uri()}?mode=rw"  # where it may not be written, SQLite reads it
+        return sqlite3.connect(address, uri=True, timeout=SECONDS)
+
+    def _check_file(self, change: bool) -> None:
+        """Refuse a file that is no book, or no book for this computer's locks."""
         path = Path(self.place)
         if not os.path.isfile(path):  # False, too, for what cannot be a name
             raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
@@ -175,14 +192,6 @@ class BookStore:
             )
         if change and not os.access(path, os.W_OK):
             raise BadInput(f"The book {self.place!r} cannot be written. Nothing was charged.")
-        address = f"{path.absolute().as_uri()}?mode=rw"  # where it may not be written, SQLite reads it
-        engine = sql.create_engine(
-            "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
-            isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
-            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),
-        )  # fmt: skip
-        sql.event.listen(engine, "connect", _make_durable)
-        return engine.connect()
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
