@@ -73,7 +73,7 @@ class Book:
     def __init__(self, store: BookStore) -> None:
         self._store = store
         with store.reading() as connection:
-            first = _first_line(store, connection)
+            first = _first_line(connection)
             self.identity: str = first["identity"]
             self.created: str = first["created"]
             self.limit = Limit(first["epsilon"], first["delta"])
@@ -135,8 +135,8 @@ class Book:
                 raise damaged(f"event {history.count} is a charge beyond the limit")
 
         with self._store.reading() as connection:
-            history = History(_first_line(self._store, connection)["link"])
-            _read_events(self._store, connection, history, look)
+            history = History(_first_line(connection)["link"])
+            _read_events(connection, history, look)
         return history.count
 
     @contextmanager
@@ -212,9 +212,9 @@ class Book:
 
     def _read(self, connection: sql.Connection) -> History:
         """The history with what was added since it was last read; checked from there on."""
-        if _first_line(self._store, connection)["identity"] != self.identity:
+        if _first_line(connection)["identity"] != self.identity:
             raise BadInput(f"The book {self.place!r} was replaced by another one. Open it again.")
-        _read_events(self._store, connection, self._history)
+        _read_events(connection, self._history)
         return self._history
 
     def _write(self, connection: sql.Connection, event: Event) -> None:
@@ -224,9 +224,8 @@ class Book:
         connection.execute(sql.update(BOOKS).values(events=number, link=link))
 
 
-def _first_line(store: BookStore, connection: sql.Connection) -> dict[str, Any]:
+def _first_line(connection: sql.Connection) -> dict[str, Any]:
     """What a book says of itself, and the link that its first event is tied to."""
-    store.check_there(connection)
     rows = connection.execute(sql.select(BOOKS)).all()
     try:
         (row,) = rows
@@ -240,9 +239,7 @@ def _first_line(store: BookStore, connection: sql.Connection) -> dict[str, Any]:
     return {**fields, "link": next_link("", row.text)}
 
 
-def _read_events(
-    store: BookStore, connection: sql.Connection, history: History, look: Callable[[History], None] | None = None
-) -> None:
+def _read_events(connection: sql.Connection, history: History, look: Callable[[History], None] | None = None) -> None:
     """Add the events behind a history to it, and check that the book ends with the last one."""
     for row in connection.execute(sql.select(EVENTS).where(EVENTS.c.number > history.count).order_by(EVENTS.c.number)):
         history.add(row.number, row.text, row.link)

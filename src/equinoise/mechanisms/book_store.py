@@ -87,11 +87,6 @@ class BookStore:
         """Whether the tables of a book are there."""
         return bool(sql.inspect(connection).has_table(BOOKS.name))
 
-    def check_there(self, connection: sql.Connection) -> None:
-        """Refuse a file or a database without a book."""
-        if not self.has_book(connection):
-            raise BadInput(f"There is no book in {self.name!r}. Make one with: equinoise book create")
-
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A connection that sees one state of the book."""
@@ -113,8 +108,9 @@ class BookStore:
         """Run a change of the book, again where another process was between."""
 
         def run(connection: sql.Connection) -> Any:
-            self.check_there(connection)
-            connection.execute(sql.select(BOOKS.c.one).with_for_update())  # others wait for it
+            if not self.is_file:  # before anything is read, or a transaction that waited would see what was before
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout TO '{SECONDS:.0f}s'")
+                connection.exec_driver_sql(f"LOCK TABLE {BOOKS.name} IN EXCLUSIVE MODE")
             return change(connection)
 
         return self._retry(run)
@@ -205,6 +201,8 @@ class BookStore:
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) in BUSY or "database is locked" in str(error.orig):
                 raise _BusyError(str(error.orig)) from None
+            if re.search(rf'no such table: {BOOKS.name}|relation "{BOOKS.name}" does not exist', str(error.orig)):
+                raise BadInput(f"There is no book in {self.name!r}. Make one with: equinoise book create") from None
             raise self._failed(str(error.orig)) from None
         except SQLAlchemyError as error:
             raise self._failed(str(error)) from None

@@ -37,7 +37,7 @@ def book_json(book: Book) -> dict[str, Any]:
 def print_book(book: Book, *, as_json: bool, plot: Path | None = None) -> None:
     """A book as one JSON object, or for people; ``plot`` is a picture that was written."""
     if as_json:
-        print_json({**book_json(book), "plot": None if plot is None else str(plot)})
+        print_json({**book_json(book), **({} if plot is None else {"plot": str(plot)})})
         return
     show_book(book)
     if plot is not None:
