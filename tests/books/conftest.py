@@ -2,6 +2,7 @@
 
 import os
 import secrets
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
@@ -16,15 +17,38 @@ def place(tmp_path):
         yield str(tmp_path / "patients.book")
         return
     name = f"test_{secrets.token_hex(8)}"
-    server = sql.create_engine(
-        f"{SERVER}/postgres".replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT"
-    )
-    with server.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    tell_server(f"CREATE DATABASE {name}")
     yield f"{SERVER}/{name}"
+    tell_server(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def tell_server(*statements):
+    """Statements for the server, in no transaction."""
+    address = f"{SERVER}/postgres".replace("postgresql:", "postgresql+psycopg:")
+    server = sql.create_engine(address, isolation_level="AUTOCOMMIT")
     with server.connect() as connection:
-        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
+        for statement in statements:
+            connection.exec_driver_sql(statement)
     server.dispose()
+
+
+@pytest.fixture
+def take_away():
+    """Makes a book's database stop answering, in the middle of whatever is done, or its file be gone; what comes back
+    brings it back."""
+
+    def take(place):
+        if "://" not in place:
+            away = Path(place).rename(f"{place}.away")
+            return lambda: away.rename(place)
+        name = place.rpartition("/")[2]
+        tell_server(
+            f"ALTER DATABASE {name} ALLOW_CONNECTIONS false",
+            f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}'",
+        )
+        return lambda: tell_server(f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+    return take
 
 
 @pytest.fixture

@@ -12,7 +12,8 @@ import sys
 import time
 
 from equinoise import BadInput, BudgetSpent
-from equinoise.mechanisms.book import Book, charge_of
+from equinoise.mechanisms.book import Book
+from equinoise.mechanisms.book_events import charge_of
 from equinoise.privacy.book_cost import Cost
 
 
@@ -62,7 +63,8 @@ def kill(place, seed, kills, seconds):
     states = [entry.state for entry in book.entries]
     total = book.totals()[0].epsilon if states else 0.0
     events = book.check()
-    return {"killed": left_over, "out": out, "made": states.count("made"), "charged": states.count("charged"),
+    made = states.count("made") + states.count("finished")
+    return {"killed": left_over, "out": out, "made": made, "charged": states.count("charged"),
             "total": total, "limit": book.limit.epsilon, "events": events}  # fmt: skip
 
 

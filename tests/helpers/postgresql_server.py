@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 
@@ -18,7 +19,9 @@ def newest_programs():
     return max(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: int(path.parent.name))
 
 
-def main(command):
+@contextmanager
+def running_server():
+    """A server that ends when this does; its address."""
     folder = Path(tempfile.mkdtemp(prefix="postgresql"))
     as_server = []
     if os.getuid() == 0:
@@ -36,11 +39,15 @@ def main(command):
     control = [programs / "pg_ctl", "-D", data, "-w"]
     run(*control, "-o", options, "-l", folder / "log", "start")
     try:
-        server = f"postgresql://postgres@127.0.0.1:{port}"
-        return subprocess.run(command, env={**os.environ, "EQUINOISE_TEST_SERVER": server}, check=False).returncode
+        yield f"postgresql://postgres@127.0.0.1:{port}"
     finally:
         run(*control, "-m", "immediate", "stop")
         shutil.rmtree(folder)
+
+
+def main(command):
+    with running_server() as server:
+        return subprocess.run(command, env={**os.environ, "EQUINOISE_TEST_SERVER": server}, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
-from equinoise.cli.options import EPILOG, json_option
+from equinoise.cli.options import EPILOG, check_plot, json_option, output_options
 
 
 @click.group("book", epilog=EPILOG, short_help="Keep one account for one group of people.", invoke_without_command=True)
@@ -45,41 +47,44 @@ def create(book: str, epsilon: float, delta: float, as_json: bool) -> None:
 
 @command.command("show", epilog=EPILOG, short_help="List what was made, at what cost, and what is left.")
 @click.argument("book")
-@json_option
-def show(book: str, as_json: bool) -> None:
+@output_options("--plot", help="A .png, .svg or .html file for a picture of what is spent.")
+def show(book: str, plot: Path | None, force: bool, as_json: bool) -> None:
     """List every mechanism that was charged to BOOK: when, from which columns, for what purpose, at what cost; what all
-    of them cost together, and what is left.
+    of them cost together after each, and what is left.
 
     \b
     Examples:
       equinoise book show patients.book
+      equinoise book show patients.book --plot spent.svg
       equinoise book show patients.book --json
     """
     from equinoise.mechanisms.book import Book
+    from equinoise.present.charts import write_picture
+    from equinoise.present.figures.spending import spending_figure
     from equinoise.present.terminal.book_output import print_book
 
-    print_book(Book.open(book), as_json=as_json)
+    check_plot(plot, force=force)
+    found = Book.open(book)
+    if plot is not None:
+        write_picture(spending_figure(found), plot, force=force)
+    print_book(found, as_json=as_json, plot=plot)
 
 
 @command.command("check", epilog=EPILOG, short_help="Check every event of a book, and its limit.")
 @click.argument("book")
 @json_option
 def check(book: str, as_json: bool) -> None:
-    """Check that nothing in BOOK was changed or removed, and that no charge passed its limit.
+    """Check that nothing in BOOK was changed or removed, and that no charge passed its limit; and tell which entries
+    were not made, or perhaps not saved.
 
     \b
     Examples:
       equinoise book check patients.book
     """
     from equinoise.mechanisms.book import Book
-    from equinoise.present.terminal import print_json
+    from equinoise.present.terminal.book_output import print_check
 
-    found = Book.open(book)
-    events = found.check()
-    if as_json:
-        print_json({"place": found.place, "identity": found.identity, "events": events, "whole": True})
-    else:
-        click.echo(f"The book {found.place!r} is whole: {events:,} event{'s' * (events != 1)}, none beyond the limit.")
+    print_check(Book.open(book), as_json=as_json)
 
 
 @command.command("give-back", epilog=EPILOG, short_help="Give back the charge of what was never made.")

@@ -55,8 +55,7 @@ def command(data: Path, out: Path, force: bool, as_json: bool, verbose: bool, **
     parse_columns(settings)
     released = check_mechanism_file(out, data, option="--out", force=force)
     with print_warnings() as warnings, terminal.progress() as progress:
-        mechanism = optimize(data, progress=progress, **settings)
-    mechanism.save(out, force=force)
+        mechanism = optimize(data, save=out, force=force, progress=progress, **settings)
     warn_of_replaced(out, released, warnings)
     if as_json:
         terminal.print_json({**mechanism.summary(), "file": str(out), "warnings": warnings})

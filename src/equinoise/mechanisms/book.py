@@ -1,38 +1,40 @@
 """The book: one durable account for one group of people, whatever mechanisms are made of their data.
 
 A mechanism's whole budget is charged before the mechanism exists. Then it is recorded as made, and only after that is
-it saved or drawn from; so an entry that is charged and was never made let nothing out, and may be given back.
+it saved or drawn from; so an entry that is charged and was never made let nothing out, and may be given back. Last, it
+is recorded as finished: of one that was made and never finished nobody knows whether it was saved.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sql
 
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput, BudgetSpent, EquinoiseError, check, is_number
 from equinoise.formatting import at_most, format_number
 from equinoise.mechanisms.book_events import (
+    STATE_BEFORE,
     Charge,
     Entry,
     Event,
+    Finished,
     GivenBack,
     History,
     Made,
     damaged,
     next_link,
+    now,
 )
 from equinoise.mechanisms.book_store import BOOKS, EVENTS, BookStore
-from equinoise.privacy.book_cost import Cost, Total, epsilon_left, totals, within
-from equinoise.privacy.promise import PER_INSTANCE
+from equinoise.privacy.book_cost import Spending, Total
 
 FORMAT = 1
 LEAST_LEFT = 1e-9
@@ -55,8 +57,14 @@ class Open:
 
     def made(self, digest: str) -> None:
         """Record the mechanism, before it is saved or drawn from."""
-        self._book._append(Made(at=_now(), entry=self.number, digest=digest))
+        self._book._append(Made(at=now(), entry=self.number, digest=digest))
         self.is_made = True
+
+    def finished(self) -> None:
+        """Record that the mechanism was saved or handed over. It is out, so a book that cannot be written is no error:
+        the entry counts either way."""
+        with suppress(BadInput):
+            self._book._append(Finished(at=now(), entry=self.number))
 
 
 class Book:
@@ -65,7 +73,7 @@ class Book:
     def __init__(self, store: BookStore) -> None:
         self._store = store
         with store.reading() as connection:
-            first = _first_line(store, connection)
+            first = _first_line(connection)
             self.identity: str = first["identity"]
             self.created: str = first["created"]
             self.limit = Limit(first["epsilon"], first["delta"])
@@ -79,7 +87,7 @@ class Book:
         check(fits, "epsilon", f"a positive number below {MOST_EPSILON:,.0f}", epsilon)
         check(is_number(delta) and 0 <= delta < 1, "delta", "a number from 0 to below 1", delta)
         fields = {"format": FORMAT, "identity": secrets.token_hex(16), "epsilon": float(epsilon),
-                  "delta": float(delta), "created": _now()}  # fmt: skip
+                  "delta": float(delta), "created": now()}  # fmt: skip
         text = json.dumps(fields, sort_keys=True, separators=(",", ":"))
         BookStore(place).create(text, next_link("", text))
         return Book.open(place)
@@ -101,22 +109,34 @@ class Book:
 
     def totals(self) -> list[Total]:
         """What all entries that count cost together, by every way that may be used; the least first."""
-        return totals(self._current().costs, self.limit.delta)
+        return self._current().spending.totals(self.limit.delta)
 
     def left(self) -> float:
         """The largest pure epsilon that one more mechanism may cost."""
-        return epsilon_left(self._current().costs, self.limit.epsilon, self.limit.delta)
+        return self._current().spending.epsilon_left(self.limit.epsilon, self.limit.delta)
+
+    def plot_spending(self) -> Any:
+        """What all mechanisms cost together after each, against the limit, as an Altair chart."""
+        return VIEWS["spending"](self)
+
+    def _repr_html_(self) -> str:
+        return str(VIEWS["book"](self))
+
+    def __repr__(self) -> str:
+        """Where it is, and its limit."""
+        delta = f" and delta {format_number(self.limit.delta)}" if self.limit.delta else ""
+        return f"<Book {self.place!r} with epsilon {format_number(self.limit.epsilon)}{delta}>"
 
     def check(self) -> int:
         """Check every event again, and that no charge passed the limit when it was made; gives how many there are."""
 
         def look(history: History) -> None:
-            if not self._fits(history.costs):
+            if not self._fits(history.spending):
                 raise damaged(f"event {history.count} is a charge beyond the limit")
 
         with self._store.reading() as connection:
-            history = History(_first_line(self._store, connection)["link"])
-            _read_events(self._store, connection, history, look)
+            history = History(_first_line(connection)["link"])
+            _read_events(connection, history, look)
         return history.count
 
     @contextmanager
@@ -131,19 +151,20 @@ class Book:
                 with suppress(BadInput):  # it was recorded, or the book cannot be written: the charge stands
                     self.give_back(entry.number, f"making it failed: {said[:200]}")
             raise
+        if entry.is_made:
+            entry.finished()
 
     def give_back(self, number: int, reason: str) -> None:
         """Give back the charge of an entry that was never made. Safe, because a mechanism is recorded as made before
         anything is saved or drawn, and cannot be recorded after this."""
         if number < 1:
             raise BadInput(f"The book has no entry {number}: they are counted from 1.")
-        self._append(GivenBack(at=_now(), entry=number, reason=reason))
+        self._append(GivenBack(at=now(), entry=number, reason=reason))
 
     def _charge(self, charge: Charge) -> int:
         def change(connection: sql.Connection) -> int:
             history = self._read(connection)
-            costs = history.costs if charge.cost is None else [*history.costs, charge.cost]
-            if charge.cost is not None and not self._fits(costs):
+            if charge.cost is not None and not self._fits(history.spending.plus(charge.cost)):
                 raise self._refusal(history, charge)
             self._write(connection, charge)
             return len(history.entries) + 1
@@ -151,27 +172,27 @@ class Book:
         number: int = self._store.wait_for(change)
         return number
 
-    def _append(self, event: Made | GivenBack) -> None:
+    def _append(self, event: Made | Finished | GivenBack) -> None:
         def change(connection: sql.Connection) -> None:
             entries = self._read(connection).entries
             if event.entry > len(entries):
                 raise BadInput(f"The book has no entry {event.entry}. It has {len(entries)}.")
             state = entries[event.entry - 1].state
-            if state != "charged":
-                was = {"made": "was made: what it cost cannot be given back", "given back": "was given back"}[state]
+            if state != STATE_BEFORE[event.event]:
+                was = "was given back" if state == "given back" else "was made: what it cost cannot be given back"
                 raise BadInput(f"Entry {event.entry} of the book {was}.")
             self._write(connection, event)
 
         self._store.wait_for(change)
 
-    def _fits(self, costs: Sequence[Cost]) -> bool:
-        return not costs or within(costs, self.limit.epsilon, self.limit.delta)
+    def _fits(self, spending: Spending) -> bool:
+        return spending.within(self.limit.epsilon, self.limit.delta)
 
     def _refusal(self, history: History, charge: Charge) -> BudgetSpent:
-        left = epsilon_left(history.costs, self.limit.epsilon, self.limit.delta)
+        left = history.spending.epsilon_left(self.limit.epsilon, self.limit.delta)
         delta = f" with delta {at_most(charge.delta)}" if charge.delta else ""
         what = f"epsilon {_rounded_down(left)} is left" if left > LEAST_LEFT else "nothing is left"
-        deltas = math.fsum(cost.delta for cost in history.costs) + charge.delta
+        deltas = float(history.spending.delta) + charge.delta
         halves = ""
         if charge.delta and 2 * deltas > self.limit.delta:
             halves = (
@@ -191,9 +212,9 @@ class Book:
 
     def _read(self, connection: sql.Connection) -> History:
         """The history with what was added since it was last read; checked from there on."""
-        if _first_line(self._store, connection)["identity"] != self.identity:
+        if _first_line(connection)["identity"] != self.identity:
             raise BadInput(f"The book {self.place!r} was replaced by another one. Open it again.")
-        _read_events(self._store, connection, self._history)
+        _read_events(connection, self._history)
         return self._history
 
     def _write(self, connection: sql.Connection, event: Event) -> None:
@@ -203,26 +224,8 @@ class Book:
         connection.execute(sql.update(BOOKS).values(events=number, link=link))
 
 
-def charge_of(
-    kind: str,
-    method: str,
-    columns: Sequence[str],
-    cost: Cost,
-    purpose: str = "",
-) -> Charge:
-    """What a mechanism is charged for in a book."""
-    rho = None if kind == PER_INSTANCE else cost.rho
-    if not 0 < cost.epsilon < math.inf:
-        raise BadInput(f"An epsilon of {cost.epsilon:.3g} for everything that comes out cannot be listed in a book.")
-    return Charge(
-        at=_now(), kind=kind, method=method, columns=list(columns), purpose=purpose,  # type: ignore[arg-type]
-        epsilon=cost.epsilon, delta=cost.delta, rho=rho,
-    )  # fmt: skip
-
-
-def _first_line(store: BookStore, connection: sql.Connection) -> dict[str, Any]:
+def _first_line(connection: sql.Connection) -> dict[str, Any]:
     """What a book says of itself, and the link that its first event is tied to."""
-    store.check_there(connection)
     rows = connection.execute(sql.select(BOOKS)).all()
     try:
         (row,) = rows
@@ -236,9 +239,7 @@ def _first_line(store: BookStore, connection: sql.Connection) -> dict[str, Any]:
     return {**fields, "link": next_link("", row.text)}
 
 
-def _read_events(
-    store: BookStore, connection: sql.Connection, history: History, look: Callable[[History], None] | None = None
-) -> None:
+def _read_events(connection: sql.Connection, history: History, look: Callable[[History], None] | None = None) -> None:
     """Add the events behind a history to it, and check that the book ends with the last one."""
     for row in connection.execute(sql.select(EVENTS).where(EVENTS.c.number > history.count).order_by(EVENTS.c.number)):
         history.add(row.number, row.text, row.link)
@@ -252,7 +253,3 @@ def _read_events(
 def _rounded_down(value: float) -> str:
     found = f"{value:.6g}"
     return found if float(found) <= value else f"{value * (1 - 1e-6):.6g}"
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

@@ -1,20 +1,23 @@
 """What stands in a book: events, each tied by a hash to the one before, and the entries that they tell of.
 
-A charge is an event of its own, durable before the mechanism exists; that the mechanism was then made is another, and
-that a charge was given back a third. Nothing is ever changed or removed.
+A charge is an event of its own, durable before the mechanism exists; that the mechanism was then made is another, that
+it was saved or handed over a third, and that a charge was given back a fourth. Nothing is ever changed or removed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from equinoise.errors import BadInput
-from equinoise.privacy.book_cost import Cost
+from equinoise.privacy.book_cost import Cost, Spending
 from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY, PER_INSTANCE
 
 
@@ -34,6 +37,8 @@ class Charge(_Event):
     kind: Literal["per-instance", "differential-privacy"]
     method: str
     columns: list[str]
+    unit: str | None = None
+    """The column that says whose a row is; without one every row is a person's."""
     purpose: str = ""
     epsilon: float = Field(gt=0)
     delta: float = Field(ge=0, lt=1)
@@ -53,6 +58,13 @@ class Made(_Event):
     digest: str = Field(pattern="^[0-9a-f]{64}$")
 
 
+class Finished(_Event):
+    """That the mechanism of an entry was saved, or handed over where it was not to be saved."""
+
+    event: Literal["finished"] = "finished"
+    entry: int = Field(ge=1)
+
+
 class GivenBack(_Event):
     """That the charge of an entry was given back, as no mechanism was made of it."""
 
@@ -61,13 +73,16 @@ class GivenBack(_Event):
     reason: str
 
 
-Event = Charge | Made | GivenBack
-KINDS: dict[str, type[Event]] = {"charge": Charge, "made": Made, "given back": GivenBack}
+Event = Charge | Made | Finished | GivenBack
+KINDS: dict[str, type[Event]] = {"charge": Charge, "made": Made, "finished": Finished, "given back": GivenBack}
+STATE_BEFORE = {"made": "charged", "finished": "made", "given back": "charged"}
+"""Of an entry, for each event that tells of it."""
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One mechanism in a book: what was charged for it, and what became of it: charged, made or given back."""
+    """One mechanism in a book: what was charged for it, and the event that last told of it: charged, made, finished or
+    given back."""
 
     number: int
     charge: Charge
@@ -97,6 +112,8 @@ class History:
     def __init__(self, link: str) -> None:
         self.link, self.count = link, 0
         self.entries: list[Entry] = []
+        self.spending = Spending()
+        """What the entries that count cost together, kept up with every event: a long book costs no more to charge."""
 
     def add(self, number: int, text: str, told: str) -> None:
         """The next event, if it follows from the one before and the entry it tells of is open."""
@@ -114,17 +131,45 @@ class History:
     def _apply(self, event: Event) -> None:
         if isinstance(event, Charge):
             self.entries.append(Entry(len(self.entries) + 1, event))
+            if event.cost is not None:
+                self.spending = self.spending.plus(event.cost)
             return
-        if event.entry > len(self.entries) or self.entries[event.entry - 1].state != "charged":
-            raise damaged(f"an event tells of entry {event.entry}, which is not open")
-        charge = self.entries[event.entry - 1].charge
-        note = event.digest if isinstance(event, Made) else event.reason
-        self.entries[event.entry - 1] = Entry(event.entry, charge, event.event, note)
+        if event.entry > len(self.entries) or self.entries[event.entry - 1].state != STATE_BEFORE[event.event]:
+            raise damaged(f"event {self.count + 1} tells what cannot be of entry {event.entry}")
+        before = self.entries[event.entry - 1]
+        note = (
+            event.digest if isinstance(event, Made) else event.reason if isinstance(event, GivenBack) else before.note
+        )
+        self.entries[event.entry - 1] = Entry(event.entry, before.charge, event.event, note)
+        if isinstance(event, GivenBack) and before.charge.cost is not None:
+            self.spending = self.spending.minus(before.charge.cost)
 
-    @property
-    def costs(self) -> list[Cost]:
-        """What the entries that count cost."""
-        return [cost for entry in self.entries if entry.counts and (cost := entry.charge.cost) is not None]
+
+def spending_after_each(entries: Iterable[Entry]) -> Iterator[tuple[Entry, Spending]]:
+    """The entries that count, each with what it and those before it cost together."""
+    spending = Spending()
+    for entry in entries:
+        if entry.counts and entry.charge.cost is not None:
+            spending = spending.plus(entry.charge.cost)
+            yield entry, spending
+
+
+def charge_of(
+    kind: str, method: str, columns: Sequence[str], cost: Cost, *, unit: str | None = None, purpose: str = ""
+) -> Charge:
+    """What a mechanism is charged for in a book."""
+    rho = None if kind == PER_INSTANCE else cost.rho
+    if not 0 < cost.epsilon < math.inf:
+        raise BadInput(f"An epsilon of {cost.epsilon:.3g} for everything that comes out cannot be listed in a book.")
+    return Charge(
+        at=now(), kind=kind, method=method, columns=list(columns), unit=unit,  # type: ignore[arg-type]
+        purpose=purpose, epsilon=cost.epsilon, delta=cost.delta, rho=rho,
+    )  # fmt: skip
+
+
+def now() -> str:
+    """The time as events have it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def damaged(why: str) -> BadInput:

@@ -11,8 +11,9 @@ import random
 import re
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,8 @@ from equinoise.formatting import printable
 SECONDS = 20.0
 """How long to wait for others who charge the same book; each takes some milliseconds."""
 
-BUSY = {"40001", "40P01", "55P03"}
-"""What PostgreSQL says where another transaction was between: try again."""
+BUSY = {"40001", "40P01", "55P03", "23505", "42P07"}
+"""What PostgreSQL says where another transaction was between, also one that makes the same tables: try again."""
 
 TABLES = sql.MetaData()
 BOOKS = sql.Table(
@@ -71,7 +72,8 @@ class BookStore:
                 content = driver.serialize()
             write_whole(Path(self.place), [content], mode=0o600, force=False)
             return
-        with self._changing() as connection:
+
+        def make(connection: sql.Connection) -> None:
             if self.has_book(connection):
                 raise BadInput(
                     f"There is a book in {self.name!r} already. A database holds one; take another database."
@@ -79,20 +81,17 @@ class BookStore:
             TABLES.create_all(connection)
             connection.execute(sql.insert(BOOKS), row)
 
+        self._retry(make)
+
     def has_book(self, connection: sql.Connection) -> bool:
         """Whether the tables of a book are there."""
         return bool(sql.inspect(connection).has_table(BOOKS.name))
-
-    def check_there(self, connection: sql.Connection) -> None:
-        """Refuse a file or a database without a book."""
-        if not self.has_book(connection):
-            raise BadInput(f"There is no book in {self.name!r}. Make one with: equinoise book create")
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A connection that sees one state of the book."""
         try:
-            with self._transaction("BEGIN") as connection:
+            with self._transaction("BEGIN", change=False) as connection:
                 yield connection
         except _BusyError:
             raise self._in_use() from None
@@ -100,19 +99,27 @@ class BookStore:
     @contextmanager
     def _changing(self) -> Iterator[sql.Connection]:
         """A transaction with nobody else's between; on return it would survive a power cut."""
-        with self._transaction("BEGIN IMMEDIATE") as connection:
+        with self._transaction("BEGIN IMMEDIATE", change=True) as connection:
             if not self.is_file:
                 connection.exec_driver_sql("SET LOCAL synchronous_commit TO on")
             yield connection
 
-    def wait_for(self, change: Any) -> Any:
+    def wait_for(self, change: Callable[[sql.Connection], Any]) -> Any:
         """Run a change of the book, again where another process was between."""
+
+        def run(connection: sql.Connection) -> Any:
+            if not self.is_file:  # before anything is read, or a transaction that waited would see what was before
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout TO '{SECONDS:.0f}s'")
+                connection.exec_driver_sql(f"LOCK TABLE {BOOKS.name} IN EXCLUSIVE MODE")
+            return change(connection)
+
+        return self._retry(run)
+
+    def _retry(self, change: Callable[[sql.Connection], Any]) -> Any:
         until = time.monotonic() + SECONDS
         while True:
             try:
                 with self._changing() as connection:
-                    self.check_there(connection)
-                    connection.execute(sql.select(BOOKS.c.one).with_for_update())  # others wait for it
                     return change(connection)
             except _BusyError:
                 if time.monotonic() > until:
@@ -120,9 +127,9 @@ class BookStore:
                 time.sleep(random.uniform(0.001, 0.03))
 
     @contextmanager
-    def _transaction(self, begin: str) -> Iterator[sql.Connection]:
+    def _transaction(self, begin: str, *, change: bool) -> Iterator[sql.Connection]:
         """A transaction; SQLite's is begun and ended in its own words, as its driver would begin it too late."""
-        with self._sentences(), self._connect() as connection:
+        with self._sentences(), self._connect(change) as connection:
             if not self.is_file:
                 with connection.begin():
                     yield connection
@@ -135,39 +142,52 @@ class BookStore:
                 raise
             connection.exec_driver_sql("COMMIT")
 
-    def _connect(self) -> sql.Connection:
+    def _connect(self, change: bool) -> sql.Connection:
         if self.is_file:
-            return self._open_file()
+            self._check_file(change)
+            return self._engine.connect()
+        level = "SERIALIZABLE" if change else "REPEATABLE READ"  # which a server that only follows has, too
+        return self._engine.connect().execution_options(isolation_level=level)
+
+    @cached_property
+    def _engine(self) -> sql.Engine:
+        """What connects, anew for every transaction: a process that is forked shares no connection."""
+        if self.is_file:
+            engine = sql.create_engine(
+                "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
+                isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
+                creator=self._open_file,
+            )  # fmt: skip
+            sql.event.listen(engine, "connect", _make_durable)
+            return engine
         address = re.sub(r"^postgres(ql)?://", "postgresql+psycopg://", self.place)
         if not address.startswith("postgresql+psycopg://"):
             raise BadInput(f"A book is a file, or a database postgresql://...; got {self.name[:60]!r}.")
-        engine = sql.create_engine(
-            address, isolation_level="SERIALIZABLE", poolclass=NullPool, connect_args={"connect_timeout": 10}
-        )
-        return engine.connect()
+        return sql.create_engine(address, poolclass=NullPool, connect_args={"connect_timeout": 10})
 
-    def _open_file(self) -> sql.Connection:
+    def _open_file(self) -> sqlite3.Connection:
+        address = f"{Path(self.place).absolute().as_uri()}?mode=rw"  # where it may not be written, SQLite reads it
+        return sqlite3.connect(address, uri=True, timeout=SECONDS)
+
+    def _check_file(self, change: bool) -> None:
+        """Refuse a file that is no book, or no book for this computer's locks."""
         path = Path(self.place)
         if not os.path.isfile(path):  # False, too, for what cannot be a name
             raise BadInput(f"There is no book {self.place!r}. Make one with: equinoise book create {self.place}")
-        with path.open("rb") as file:
-            if file.read(16) != b"SQLite format 3\0":
-                raise BadInput(f"The file {self.place!r} is no book.")
+        try:
+            with path.open("rb") as file:
+                head = file.read(16)
+        except OSError as error:
+            raise BadInput(f"The book {self.place!r} cannot be read: {error.strerror or error}.") from None
+        if head != b"SQLite format 3\0":
+            raise BadInput(f"The file {self.place!r} is no book.")
         if path.stat().st_nlink > 1:
             raise BadInput(
                 f"The book {self.place!r} has a second name (a hard link), and a charge that was cut short under one "
                 "name is not put right under the other. Remove one; a link made with ln -s is fine."
             )
-        if not os.access(path, os.W_OK):
-            raise BadInput(f"The book {self.place!r} cannot be written.")
-        address = f"{path.absolute().as_uri()}?mode=rw"
-        engine = sql.create_engine(
-            "sqlite://", poolclass=NullPool,  # the place is not part of it, as it would be decoded
-            isolation_level="AUTOCOMMIT",  # transactions are begun and ended by hand
-            creator=lambda: sqlite3.connect(address, uri=True, timeout=SECONDS),
-        )  # fmt: skip
-        sql.event.listen(engine, "connect", _make_durable)
-        return engine.connect()
+        if change and not os.access(path, os.W_OK):
+            raise BadInput(f"The book {self.place!r} cannot be written. Nothing was charged.")
 
     @contextmanager
     def _sentences(self) -> Iterator[None]:
@@ -181,6 +201,8 @@ class BookStore:
         except DBAPIError as error:
             if getattr(error.orig, "sqlstate", None) in BUSY or "database is locked" in str(error.orig):
                 raise _BusyError(str(error.orig)) from None
+            if re.search(rf'no such table: {BOOKS.name}|relation "{BOOKS.name}" does not exist', str(error.orig)):
+                raise BadInput(f"There is no book in {self.name!r}. Make one with: equinoise book create") from None
             raise self._failed(str(error.orig)) from None
         except SQLAlchemyError as error:
             raise self._failed(str(error)) from None
@@ -189,6 +211,11 @@ class BookStore:
         return BadInput(f"The book {self.name!r} is in use by others. Try again later.")
 
     def _failed(self, said: str) -> BadInput:
+        if "readonly database" in said:
+            return BadInput(
+                f"The book {self.name!r} cannot be written here, so nothing was charged. If it cannot be read either, "
+                "a charge to it was cut short: 'equinoise book show' puts that right where the book can be written."
+            )
         short = printable(" ".join(said.split()))[:200].rstrip(".")
         return BadInput(
             f"The book {self.name!r} cannot be used now ({short}). Nothing was made. If a charge was under way, "

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,11 +21,15 @@ from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.mechanisms.release import Release
+from equinoise.present.book_words import STATES, book_notes, book_verdict
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.solvers.solution import Solution
 from equinoise.synthesis.plan import Plan
+
+if TYPE_CHECKING:
+    from equinoise.mechanisms.book import Book
 
 MOST_ROWS = 10
 """Of a release, as a notebook shows it."""
@@ -80,6 +84,28 @@ def html_of_plan(plan: Plan) -> str:
     tables = "".join(_table(head, rows) for head, rows in (errors, (header, lines)) if rows)
     first, *others = (f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     return f"<div>{first}{tables}{''.join(others)}</div>"
+
+
+def html_of_book(book: Book) -> str:
+    """The last entries, and what is spent and left; it has no row of the data."""
+    entries = book.entries
+    header = ("", "when", "columns", "purpose", "method", "epsilon", "state")
+    rows = [
+        (str(entry.number), entry.charge.at[:16], ", ".join(entry.charge.columns), entry.charge.purpose,
+         entry.charge.method, at_most(entry.charge.epsilon), STATES[entry.state])
+        for entry in entries[-MOST_ROWS:]
+    ]  # fmt: skip
+    sentences = [f"The last {MOST_ROWS} of {len(entries):,} entries."] if len(entries) > MOST_ROWS else []
+    sentences += [book_verdict(book), *book_notes(entries)]
+    told = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<div>{_table(header, rows) if rows else ''}{told}</div>"
+
+
+def plot_spending(book: Book) -> Any:
+    """What a book's mechanisms cost together, as an Altair chart."""
+    from equinoise.present.figures.spending import spending_figure
+
+    return spending_figure(book).chart
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -150,6 +176,8 @@ VIEWS.update(
         "line": line_of,
         "release": html_of_release,
         "plan": html_of_plan,
+        "book": html_of_book,
+        "spending": plot_spending,
         "plot": plot,
         "report": report,
     }

@@ -20,11 +20,13 @@ chosen on the way are bounded by such filters (Rogers, Roth, Ullman, Vadhan 2016
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from equinoise.privacy.accounting import SUM_MARGIN
 
@@ -58,40 +60,78 @@ class Total:
 ADDING_UP, ZCDP = "adding up", "zCDP"
 
 
-def totals(costs: Sequence[Cost], delta: float) -> list[Total]:
-    """What mechanisms cost together by every way that stays within a book's ``delta``; the least epsilon first."""
-    found = []
-    epsilon = sum((as_written(cost.epsilon) for cost in costs), Fraction(0))
-    deltas = sum((as_written(cost.delta) for cost in costs), Fraction(0))
-    if 2 * deltas <= as_written(delta):
-        found.append(Total(_rounded_up(epsilon), _rounded_up(deltas), ADDING_UP))
-    if delta / 2 > 0 and costs and all(cost.rho is not None for cost in costs):
-        rho = math.fsum(cost.rho for cost in costs if cost.rho is not None) * (1 + SUM_MARGIN)
-        found.append(Total(_of_zcdp(rho, delta / 2), delta / 2, ZCDP))
-    return sorted(found, key=lambda total: total.epsilon)
+@dataclass(frozen=True)
+class Spending:
+    """Exact sums over some mechanisms: ``epsilon`` and ``delta`` of the decimals as written, ``rho`` of the floats,
+    and how many ``mechanisms`` there are, and are ``without_rho``.
 
+    Sums of fractions have no order and no error, so that one cost may be added or taken away, however many there are.
+    """
 
-def within(costs: Sequence[Cost], epsilon: float, delta: float) -> bool:
-    """Whether mechanisms together stay within a book's limit."""
-    return any(as_written(total.epsilon) <= as_written(epsilon) for total in totals(costs, delta))
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+    rho: Fraction = Fraction(0)
+    mechanisms: int = 0
+    without_rho: int = 0
+
+    @classmethod
+    def of(cls, costs: Iterable[Cost]) -> Spending:
+        """The sums over mechanisms, from the first to the last."""
+        found = cls()
+        for cost in costs:
+            found = found.plus(cost)
+        return found
+
+    def plus(self, cost: Cost) -> Spending:
+        """The sums with one mechanism more."""
+        return self._with(cost, 1)
+
+    def minus(self, cost: Cost) -> Spending:
+        """The sums without one of the mechanisms."""
+        return self._with(cost, -1)
+
+    def _with(self, cost: Cost, sign: int) -> Spending:
+        return Spending(
+            self.epsilon + sign * as_written(cost.epsilon),
+            self.delta + sign * as_written(cost.delta),
+            self.rho + sign * Fraction(cost.rho or 0.0),
+            self.mechanisms + sign,
+            self.without_rho + sign * (cost.rho is None),
+        )
+
+    def totals(self, delta: float) -> list[Total]:
+        """What the mechanisms cost together by every way that stays within a book's ``delta``; the least first."""
+        return sorted(self._totals(delta), key=lambda total: total.epsilon)
+
+    def within(self, epsilon: float, delta: float) -> bool:
+        """Whether the mechanisms together stay within a book's limit."""
+        return any(as_written(total.epsilon) <= as_written(epsilon) for total in self._totals(delta))
+
+    def epsilon_left(self, epsilon: float, delta: float) -> float:
+        """The largest pure epsilon that one more mechanism may cost, rounded down; 0 if none."""
+
+        def fits(more: float) -> bool:
+            return self.plus(Cost.pure(more)).within(epsilon, delta)
+
+        low, high = 0.0, epsilon
+        if fits(high):
+            return high
+        for _ in range(60):
+            middle = (low + high) / 2
+            low, high = (middle, high) if fits(middle) else (low, middle)
+        added = max(float(as_written(epsilon) - self.epsilon), 0.0)
+        return added if added > low and fits(added) else low
+
+    def _totals(self, delta: float) -> Iterator[Total]:
+        if 2 * self.delta <= as_written(delta):
+            yield Total(_rounded_up(self.epsilon), _rounded_up(self.delta), ADDING_UP)
+        if delta / 2 > 0 and self.mechanisms and not self.without_rho:
+            yield Total(_of_zcdp(float(self.rho) * (1 + SUM_MARGIN), delta / 2), delta / 2, ZCDP)
 
 
 def as_written(value: float) -> Fraction:
     """The decimal that a float was written as, and is shown as: ten times 0.1 is 1."""
     return Fraction(repr(float(value)))
-
-
-def epsilon_left(costs: Sequence[Cost], epsilon: float, delta: float) -> float:
-    """The largest pure epsilon that one more mechanism may cost, rounded down; 0 if none."""
-    low, high = 0.0, epsilon
-    if within([*costs, Cost.pure(high)], epsilon, delta):
-        return high
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if within([*costs, Cost.pure(middle)], epsilon, delta) else (low, middle)
-    exact = as_written(epsilon) - sum((as_written(cost.epsilon) for cost in costs), Fraction(0))
-    added = float(exact) if exact > 0 else 0.0
-    return added if added > low and within([*costs, Cost.pure(added)], epsilon, delta) else low
 
 
 def _rounded_up(exact: Fraction) -> float:
@@ -100,5 +140,10 @@ def _rounded_up(exact: Fraction) -> float:
 
 
 def _of_zcdp(rho: float, delta: float) -> float:
-    rest = (-math.log(delta) + (ORDERS - 1) * np.log1p(-1 / ORDERS) - np.log(ORDERS)) / (ORDERS - 1)
-    return max(float((ORDERS * rho + rest).min()), 0.0) * (1 + SUM_MARGIN) + SUM_MARGIN
+    return max(float((ORDERS * rho + _rest(delta)).min()), 0.0) * (1 + SUM_MARGIN) + SUM_MARGIN
+
+
+@lru_cache(maxsize=8)
+def _rest(delta: float) -> NDArray[np.float64]:
+    """What an order adds to epsilon besides rho, for every order."""
+    return np.asarray((-math.log(delta) + (ORDERS - 1) * np.log1p(-1 / ORDERS) - np.log(ORDERS)) / (ORDERS - 1))

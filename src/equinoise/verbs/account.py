@@ -60,14 +60,15 @@ class Account:
 
     @contextmanager
     def charging(
-        self, kind: str, method: str, columns: Sequence[str], cost: Cost
+        self, kind: str, method: str, columns: Sequence[str], cost: Cost, unit: str | None
     ) -> Iterator[Callable[[Mechanism], None]]:
         """Charge the book before a mechanism is made. What comes back must be told of the mechanism before it is saved
-        or drawn from."""
+        or drawn from; it is saved before this ends."""
         if self.book is None:
             yield lambda mechanism: None
             return
-        from equinoise.mechanisms.book import charge_of
+        from equinoise.mechanisms.book_events import charge_of
 
-        with self.book.charging(charge_of(kind, method, columns, cost, self.purpose)) as entry:
+        charge = charge_of(kind, method, columns, cost, unit=unit, purpose=self.purpose)
+        with self.book.charging(charge) as entry:
             yield lambda mechanism: entry.made(mechanism.ledger.digest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from equinoise.solvers.procedure import Procedure, warn_of_delta
 from equinoise.solvers.solution import Round
 from equinoise.verbs.account import Account, BookLike
 from equinoise.verbs.progress import takes_progress_flag
+from equinoise.verbs.saving import Saving
 
 
 @takes_progress_flag
@@ -49,10 +51,9 @@ def optimize(
     padding_epsilon: float = 1.0, percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
     unit: str | None = None, unit_rows: str = "all",
-    engine: str = "polars", engine_address: str | None = None,
-    separator: str | None = None, decimal: str | None = None, book: BookLike = None,
-    purpose: str | None = None, not_private: bool = False,
-    progress: Callable[[Round], None] | bool | None = None,
+    engine: str = "polars", engine_address: str | None = None, separator: str | None = None, decimal: str | None = None,
+    save: str | Path | None = None, force: bool = False, book: BookLike = None,
+    purpose: str | None = None, not_private: bool = False, progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip
     """A certified mechanism for one column about people, or several together: numbers, dates and categories.
 
@@ -62,9 +63,9 @@ def optimize(
     ``schema`` is what is public about the columns (an :class:`equinoise.Schema`, a dict or the path of a TOML file).
     For a column or two, plain settings will do: ``bounds`` are public limits of the column (with several, a dict of
     them), ``step`` how far its values are apart, ``categories`` all of its values; bounds left out are read off the
-    data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile to start
-    from: best response starts there alone, the other solvers there too. ``progress`` is told of every round; True shows
-    where the solver is. A ``book`` lists it, if ``not_private`` says that this is known to be no differential privacy.
+    data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile: best
+    response starts there alone, other solvers there too. ``progress`` is told of every round; True shows it. ``save``
+    names a file. A ``book`` lists it, if ``not_private`` says that this is known to be no differential privacy.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
@@ -78,6 +79,7 @@ def optimize(
         time_limit=time_limit, generations=generations, restarts=restarts, seed=seed, scale_per_column=scale_per_column,
     )  # fmt: skip
     procedure.check_request(procedure.request(own_start=start is not None))
+    Saving(save, force).check()
     account = Account.of_game(book, purpose, not_private=not_private)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
@@ -86,9 +88,9 @@ def optimize(
         separator=separator, decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip
     warn_of_delta(delta, players.total_people)
-    with account.charging(PER_INSTANCE, PerInstance.method, players.grid.names, _cost(procedure)) as record:
+    with account.charging(PER_INSTANCE, PerInstance.method, players.grid.names, _cost(procedure), asked.unit) as record:
         made = play(players, procedure, {**counting, "unit_rows": unit_rows}, start=start, progress=progress)
-        record(made)
+        Saving(save, force, record).save(made, force=force)
     return made.releasing(RowFormat.of(data))
 
 

@@ -15,7 +15,8 @@ from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.account import Account, BookLike
 from equinoise.verbs.progress import takes_progress_flag
-from equinoise.verbs.table_request import Saving, TableRequest, check_table_grid, public_columns
+from equinoise.verbs.saving import Saving
+from equinoise.verbs.table_request import TableRequest, check_table_grid, public_columns
 
 
 @takes_progress_flag
@@ -47,9 +48,8 @@ def synthesize(
     say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
     ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
     never decides them.
-    ``save`` names the file of the mechanism, where what is paid stands before anything is drawn. ``base`` may say where
-    to expect people, one number for each cell, the last column's bins running fastest. A ``book`` is charged before
-    the mechanism exists, and refuses what is beyond its limit.
+    ``save`` names the mechanism's file, where what is paid stands before anything is drawn. ``base`` may say where to
+    expect people, a number for each cell, the last column's bins running fastest. A ``book`` is charged before that.
 
     >>> import polars as pl
     >>> stays = pl.DataFrame({"days": [1, 2, 2, 3, 3, 3, 4, 9] * 40, "ward": ["a", "b"] * 160})
@@ -74,7 +74,8 @@ def synthesize(
         check_grid=partial(check_table_grid, method=choice.method), engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal,
     )  # fmt: skip
-    with account.charging(DIFFERENTIAL_PRIVACY, choice.method, choice.schema.names, request.cost(choice)) as record:
+    charge = choice.method, choice.schema.names, request.cost(choice), choice.schema.unit
+    with account.charging(DIFFERENTIAL_PRIVACY, *charge) as record:
         made = request.make(players, counting, choice, Saving(save, force, record), progress)
     made = made.releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from equinoise.atomic_write import check_writable
 from equinoise.data.category_axis import EXACT, WHOLE
 from equinoise.data.grid import Grid
 from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, with_bins
@@ -31,31 +30,12 @@ from equinoise.synthesis.choice import Choice, schema_grid, simulated_choice, us
 from equinoise.synthesis.expectation import Price, Simulation
 from equinoise.synthesis.opendp_filter import check_parts
 from equinoise.synthesis.plan import Plan, make_plan
+from equinoise.verbs.saving import Saving
 
 MOST_DIGITS = 16
 """Of whole numbers below 2^53."""
 
 Progress = Callable[[Round], None]
-
-
-@dataclass(frozen=True)
-class Saving:
-    """Where a mechanism is saved, if anywhere, and what is told of it before that, or before anything is drawn."""
-
-    path: str | Path | None = None
-    force: bool = False
-    record: Callable[[PrivateTable], None] = lambda made: None
-
-    def check(self) -> None:
-        """Refuse a file that could not be written, before anything is charged."""
-        if self.path is not None:
-            check_writable(Path(self.path), force=self.force)
-
-    def save(self, made: PrivateTable, *, force: bool) -> None:
-        """Record a mechanism, and save it if there is a file for it."""
-        self.record(made)
-        if self.path is not None:
-            made.save(self.path, force=force)
 
 
 @dataclass(frozen=True, kw_only=True)
