@@ -38,11 +38,10 @@ def exp_below(x: Fraction) -> Fraction:
 
 def epsilon_of_zcdp(rho: Decimal, delta: float) -> Decimal:
     """Epsilon at delta of what is rho-zCDP, by an order a > 1 that is near the best (any of them is a proof)."""
-    log, a, step, found = Decimal(delta).ln(), Decimal(2), Decimal(8), Decimal(0)
-    for _ in range(150):
+    log, a, found = Decimal(delta).ln(), Decimal(2), Decimal(0)
+    for step in (1 + 7 * Decimal("0.9") ** n for n in range(150)):
         orders = (1 + (a - 1) * x for x in (1 / step, 1, step))
         found, a = min((x * rho + ((x - 1) * (1 - 1 / x).ln() - log - x.ln()) / (x - 1), x) for x in orders)
-        step = 1 + (step - 1) * Decimal("0.9")
     return max(found, Decimal(0)) + TINY
 
 
@@ -172,14 +171,17 @@ class Mechanism:
         are the rule's: the least of E^j F over the ways to remove j people, the nearest first, where F is left."""
         rule, told = self.said["rule"], dict(zip(self.said["weight_cells"], self.said["weights"], strict=True))
         unit, height, cap, alone = (rule[name] for name in ("unit", "height", "cap", "alone"))
-        floors, near, factor, base = rule["floors"], rule["near"], rule["factor"], self.said["base"]
+        floors, near, factor = rule["floors"], rule["near"], rule["factor"]
         e, h, least = Fraction(factor, 2**40), 1 + Fraction(1, 2**42), Fraction(1, min(floors))
         steps = (2**62 * unit // min(floors) + cap).bit_length() + 2
         fit = all(0 <= x <= 2**16 for one in near for x in one) and 0 <= height <= unit and cap >= 0 < min(floors)
         fit = fit and alone >= cap + max(floors) and alone * (e - 1) >= unit and 2**20 * (e - 1) >= e * steps
         fit = fit and e * h * (1 + least) <= (1 / h - least) * exp_below(Fraction(self.epsilon) / self.most)
-        fit = fit and len(floors) == (self.cells if base else 1)
+        fit = fit and len(floors) == (self.cells if self.said["base"] else 1)
         require(fit, "The rule is not one by which nobody changes a weight by more than e^epsilon.")
+        require(
+            [x for x in range(self.cells) if x in told] == self.said["weight_cells"], "A cell has no single weight."
+        )
         within = rows_within(self.epsilon, self.draws, self.total["epsilon"], self.total["delta"])
         require(within, f"{self.draws} rows of {self.epsilon} each cost more than {self.total['epsilon']} together.")
         around = defaultdict[int, Counter[int]](Counter)  # by cell: people, by what one counts there; -1 for its own
@@ -193,7 +195,7 @@ class Mechanism:
                     counts, target = counts * one[abs(x - y)] >> 16, target * bins + y
                 around[target][-1 if target == cell else min(counts, cap)] += many
         for cell in range(self.cells):
-            floor, others = floors[cell % len(floors)], around[cell]
+            floor, others, usual = floors[cell % len(floors)], around[cell], floors[0] * (len(floors) == 1)
             own, power, left = others.pop(-1, 0), 1 << 64, sum(counts * n for counts, n in others.items())
             weight = max(unit * own, min(unit * own + floor + min(cap, left), alone)) << 64
             for counts, n in [(0, own), *sorted(others.items(), reverse=True)]:
@@ -203,7 +205,7 @@ class Mechanism:
                         break
                 left -= counts * n
                 weight = min(weight, power * (floor + min(cap, left)))
-            require(told.get(cell, floors[0]) == weight >> 64, f"The weight of cell {cell} is not the rule's.")
+            require(told.get(cell, usual) == weight >> 64, f"The weight of cell {cell} is not the rule's.")
         return [f"Checked: the rule, its weights of {self.cells:,} cells, and the cost of {self.draws} rows together.",
                 "Not checked: that the rule (and a base, if there is one) was chosen without the data."]  # fmt: skip
 

@@ -242,6 +242,7 @@ OUTSIDE, LIMIT, ROW = (
     r"everything costs more than the limit",
     r"Weights of a row are",
 )
+TWICE = r"A cell has no single weight"
 NOISE, CHAIN, FOLLOWS = r"The noise adds up to", r"not open", r"Event \d+ does not follow"
 
 HARMLESS = {"budget", "base", "draws", "order"}
@@ -293,6 +294,9 @@ FALSE = [
     ("composed", set_to(budget={"delta": 9e-7}, settings={"delta": 9e-7}), COST),
     ("zcdp", set_to(draws=901, settings={"rows": 901}), COST),
     ("base", changed(lambda d: d["weights"].__setitem__(0, d["weights"][0] - 1)), CELL),
+    ("base", changed(lambda d: (d["weights"].pop(0), d["weight_cells"].pop(0))), CELL),
+    ("composed", changed(lambda d: [d[name].insert(0, d[name][0]) for name in ("weights", "weight_cells")]), TWICE),
+    ("composed", changed(lambda d: (d["weights"].append(9**9), d["weight_cells"].append(21))), TWICE),
     ("several", changed(rows_of_one), TOO_MANY),
     ("pay-once", set_to(scale=0.999), SMALL),
     ("pay-once", set_to(rows_per_person=2, settings={"rows_per_person": 2}), SMALL),
