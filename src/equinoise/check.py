@@ -2,9 +2,8 @@
 
     python check.py FILE [--data people.csv [--schema people.toml]]
 
-FILE is a saved mechanism, a file of noisy counts, or a book. What it promises is worked out again from what stands in
-it, in whole numbers, fractions and decimals of 60 digits; docs/check.md says what is checked, and what is not.
-Exit status: 0 it holds, 1 it does not, and why, 2 nothing here can be checked.
+FILE is a saved mechanism, a file of noisy counts or a book. What it promises is worked out again, and no proof is in
+floats; docs/check.md says what is checked and what not. Exit status: 0 it holds, 1 it does not, 2 nothing to check.
 """
 
 import argparse, base64, csv, hashlib, json, math, re, sqlite3, struct, tomllib, unicodedata, zlib  # noqa: E401, I001
@@ -179,9 +178,7 @@ class Mechanism:
         fit = fit and e * h * (1 + least) <= (1 / h - least) * exp_below(Fraction(self.epsilon) / self.most)
         fit = fit and len(floors) == (self.cells if self.said["base"] else 1)
         require(fit, "The rule is not one by which nobody changes a weight by more than e^epsilon.")
-        require(
-            [x for x in range(self.cells) if x in told] == self.said["weight_cells"], "A cell has no single weight."
-        )
+        require([x for x in range(self.cells) if x in told] == self.said["weight_cells"], "A cell has two weights.")
         within = rows_within(self.epsilon, self.draws, self.total["epsilon"], self.total["delta"])
         require(within, f"{self.draws} rows of {self.epsilon} each cost more than {self.total['epsilon']} together.")
         around = defaultdict[int, Counter[int]](Counter)  # by cell: people, by what one counts there; -1 for its own
@@ -306,15 +303,16 @@ def check_book(path: Path) -> list[str]:
     for place, (number, text, told) in enumerate(events, 1):
         link, event = hashlib.sha256(f"{link}\n{text}".encode()).hexdigest(), json.loads(text)
         require((number, told) == (place, link), f"Event {place} does not follow from the one before.")
-        if event["event"] == "charge":
-            least = event["epsilon"] ** 2 / 2 if event["delta"] == 0 and event["method"] != "envelope" else 0
-            fit = event["epsilon"] > 0 and 0 <= event["delta"] < 1 and (event["rho"] is None or event["rho"] >= least)
-            require(fit, f"Event {place} charges an epsilon, a delta or a rho that cannot be.")
-            entries.append(event)
-        else:
+        if event["event"] != "charge":
             entry = dict(enumerate(entries, 1)).get(event["entry"], {"event": None})
-            require(entry["event"] == "charge", f"Event {place} is of entry {event['entry']}, which is not open.")
+            before = "made" if event["event"] == "finished" else "charge"
+            require(entry["event"] == before, f"Event {place} is of entry {event['entry']}, which is not open.")
             entry["event"] = event["event"]
+            continue
+        least = event["epsilon"] ** 2 / 2 if event["delta"] == 0 and event["method"] != "envelope" else 0
+        fit = event["epsilon"] > 0 and 0 <= event["delta"] < 1 and (event["rho"] is None or event["rho"] >= least)
+        require(fit, f"Event {place} charges an epsilon, a delta or a rho that cannot be.")
+        entries.append(event)
         costs = [one for one in entries if one["event"] != "given back" and one["kind"] != "per-instance"]
         added, deltas = (sum(Fraction(str(one[name])) for one in costs) for name in ("epsilon", "delta"))
         fit = added <= Fraction(str(limit)) and 2 * deltas <= Fraction(str(delta))
