@@ -296,7 +296,7 @@ def check_book(path: Path) -> list[str]:
     book = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
     ((first, many, end),) = book.execute("SELECT text, events, link FROM equinoise_book")
     events = book.execute("SELECT number, text, link FROM equinoise_event ORDER BY number").fetchall()
-    said, link, entries = json.loads(first), hashlib.sha256(f"\n{first}".encode()).hexdigest(), []
+    said, link, entries = json.loads(first), hashlib.sha256(f"\n{first}".encode()).hexdigest(), list[Any]()
     limit, delta = said["epsilon"], said["delta"]
     if said["format"] != BOOK:
         raise ValueError(f"it is no book of format {BOOK}")

@@ -194,6 +194,20 @@ def rows_of_one(document):
     document["times"][0] += 2
 
 
+def nearly_all_rows_of_one(path):
+    """One person has nearly all rows, and hides the others in a cell that they never come out in: without them it is
+    far more likely. No cell is far more likely with them."""
+
+    def weights(numbers):
+        rows = numbers.reshape(-1, 21)
+        rows[:] = 2**32 // 21
+        rows[:, 0] += 2**32 - rows.sum(axis=1)
+        rows[0, 19], rows[0, 20] = rows[0, 19] + rows[0, 20], 0
+        return rows.ravel()
+
+    forge(path, lambda document: document["bags"][0][0].__setitem__(1, 10**5), weights=weights)
+
+
 def of_json(**fields):
     """A file of noisy counts with other fields."""
 
@@ -277,6 +291,7 @@ FALSE = [
     ("rows", set_to(settings={"unit": None}), TOO_MANY),
     ("rows", set_to(settings={"unit_rows": "one"}), TOO_MANY),
     ("rows", changed(lambda d: d["bags"][0][0].__setitem__(1, 200)), LOSS),
+    ("rows", nearly_all_rows_of_one, LOSS),
     ("rows of two", set_to(epsilon=0.5, settings={"epsilon": 0.5}), LOSS),
     ("differential-privacy", changed(lambda d: d["weights"].__setitem__(3, d["weights"][3] + 1)), CELL),
     ("differential-privacy", changed(lambda d: (d["weights"].pop(), d["weight_cells"].pop())), CELL),
