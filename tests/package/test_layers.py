@@ -11,7 +11,7 @@ import equinoise
 ROOT = Path(equinoise.__file__).parent
 
 LAYERS = [
-    {"versions", "formatting", "errors", "atomic_write", "choices", "display", "setting", "settings"},
+    {"versions", "formatting", "errors", "atomic_write", "choices", "display", "setting", "settings", "check"},
     {"data"},
     {"privacy"},
     {"game"},
@@ -56,6 +56,9 @@ def imports(tree):
                 yield named[1]
 
 
+LONGEST = {"check": 350}
+"""Lines of a module that is one file on purpose: outsiders copy it."""
+
 LISTS = {"choices", ""}
 """Names modules by strings for others to load: the lists of choices, and the package itself for its public names."""
 
@@ -96,7 +99,7 @@ def test_no_imports_are_circular():
 
 @pytest.mark.parametrize("name", MODULES)
 def test_modules_and_functions_fit_a_screen_or_some(name):
-    assert len(MODULES[name].read_text().splitlines()) <= 300
+    assert len(MODULES[name].read_text().splitlines()) <= LONGEST.get(name, 300)
     for node in ast.walk(TREES[name]):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno - node.lineno < 60, node.name
