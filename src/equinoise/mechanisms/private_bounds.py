@@ -206,7 +206,8 @@ class Cells:
         first = self.cells[run[self.cells[last[run]] - self.cells[run] < CELLS]]
         starts = np.unique((first[:, None] - np.arange(CELLS)).ravel())
         starts = starts[np.abs(starts) <= reach]
-        return starts[self.counts(starts).sum(axis=1) > people]
+        full: Ints = starts[self.counts(starts).sum(axis=1) > people]
+        return full
 
 
 class People:
