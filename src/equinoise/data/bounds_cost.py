@@ -10,6 +10,7 @@ from equinoise.data.schema import Column, Schema
 from equinoise.data.schema_checks import printed
 from equinoise.errors import BadInput, EquinoiseWarning
 from equinoise.formatting import at_most, join_and
+from equinoise.settings import check_setting
 
 
 def costly_columns(schema: Schema) -> list[Column]:
@@ -43,6 +44,7 @@ def bounds_setting(schema: Schema) -> dict[str, float]:
 
 def epsilon_left(epsilon: float, schema: Schema) -> float:
     """What is left of an epsilon for what is made within the bounds of a schema."""
+    check_setting("epsilon", epsilon)
     cost = bounds_epsilon(schema)
     if not cost:
         return epsilon

@@ -4,20 +4,20 @@
 2.5, 3, 4, 5, 6 or 8 times a power of ten) and begin at multiples of it. Every window has some wider intervals around
 it, which are what may come out: with 0 for an end where the window begins near 0, as many columns do.
 
-*The score* of an interval J around a window I is, in quarters of a person,
+*The score* of an interval J around a window I is, in fifths of a person,
 
-    min( people in J + min(2 people in I, 3 people outside the fullest two neighbouring cells of I),
-         4 max(0, people in I - spared) ).
+    min( 2 people in J + min(2 people in I, 3 people outside the fullest two neighbouring cells of I),
+         5 max(0, people in I - spared) ).
 
 The first part has everyone inside, the second one keeps I from being far wider than people are spread. One person more
-raises every score by a whole number from 0 to 4: the sums and minima are of counts that nobody lowers, and which a
+raises every score by a whole number from 0 to 5: the sums and minima are of counts that nobody lowers, and which a
 person raises by 0 or 1 (the people outside the fullest two cells are all people less a maximum of counts, which rises
 by 0 or 1 with them).
 
 *The law.* An interval comes out with probability proportional to prior * ratio^score; the prior is public, and all of
-it whole numbers. So one person more raises each of these weights by a factor from 1 to ratio^4, and their total too,
-and so changes no probability by more than a factor of ratio^4. The ratio is 1 + y + y^2/2 + y^3/6 with y = epsilon/4,
-which is less than e^y, so ratio^4 < e^epsilon: differential privacy with epsilon, for one person added or removed. The
+it whole numbers. So one person more raises each of these weights by a factor from 1 to ratio^5, and their total too,
+and so changes no probability by more than a factor of ratio^5. The ratio is 1 + y + y^2/2 + y^3/6 with y = epsilon/5,
+which is less than e^y, so ratio^5 < e^epsilon: differential privacy with epsilon, for one person added or removed. The
 draw is exact (:mod:`equinoise.mechanisms.power_draws`), and nothing depends on how many people there are.
 
 Windows with at most ``spared`` people have score 0, as empty ones have; so only some windows need a look.
@@ -43,7 +43,7 @@ from equinoise.privacy.book_cost import as_written
 CELLS = 8
 """Of a window."""
 
-PARTS = 4
+PARTS = 5
 """Of a person, in which scores are counted."""
 
 ROUND = tuple(Fraction(hundredths, 100) for hundredths in (100, 125, 150, 200, 250, 300, 400, 500, 600, 800))
@@ -97,7 +97,7 @@ class Family:
 
     @cached_property
     def ratio(self) -> Fraction:
-        """How much a quarter of a person weighs: less than e^(epsilon/4), by the first terms of its series."""
+        """How much a fifth of a person weighs: less than e^(epsilon/5), by the first terms of its series."""
         y = as_written(self.epsilon) / PARTS
         return 1 + y + y**2 / 2 + y**3 / 6
 
@@ -174,7 +174,7 @@ def ends(starts: Ints, option: int) -> tuple[Ints, Ints]:
 
 
 class Scored(NamedTuple):
-    """Intervals with their scores, in quarters of a person, and priors."""
+    """Intervals with their scores, in fifths of a person, and priors."""
 
     places: Ints
     """Level, first cell and option (intervals x 3)."""
@@ -186,7 +186,7 @@ class Cells:
     """The cells of one width that anyone is in, ascending, and how many people are in lower ones."""
 
     def __init__(self, values: Floats, before: Ints, width: Fraction, reach: int) -> None:
-        beyond = 2.0 * reach  # where no interval is
+        beyond = 2.0 * reach + 8 * CELLS  # where no interval is
         cells = np.floor(np.clip(values / float(width), -beyond, beyond))
         first = np.flatnonzero(np.diff(cells, prepend=-math.inf) > 0)
         self.cells, self.before = cells[first].astype(np.int64), np.append(before[first], before[-1])
@@ -227,7 +227,7 @@ class People:
         inside, within = cells.lower(high) - cells.lower(low), counts.sum(axis=1)
         outside = self.before[-1] - (counts[:, 1:] + counts[:, :-1]).max(axis=1)
         most = PARTS * np.maximum(within - self.family.spared, 0)
-        return np.asarray(np.minimum(inside + np.minimum(2 * within, 3 * outside), most))
+        return np.asarray(np.minimum(2 * inside + np.minimum(2 * within, 3 * outside), most))
 
     def scored(self, span: int) -> tuple[Scored, int]:
         """All intervals with scores above a floor, the best first, and the floor: ``span`` below the best, or 0.

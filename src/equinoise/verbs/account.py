@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -15,6 +15,7 @@ from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.privacy.accounting import SUM_MARGIN
 from equinoise.privacy.book_cost import Cost, as_written
+from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 
 if TYPE_CHECKING:
     from equinoise.mechanisms.book import Book
@@ -70,6 +71,13 @@ class Account:
         both, more = as_written(cost.epsilon) + paid, Cost.pure(rounded(paid, up=True))
         rho = None if cost.rho is None or more.rho is None else (cost.rho + more.rho) * (1 + SUM_MARGIN)
         return Cost(rounded(both, up=True), cost.delta, rho)
+
+    def charging_table(
+        self, method: str, schema: Schema, cost: Cost
+    ) -> AbstractContextManager[Callable[[Mechanism], None]]:
+        """:meth:`charging` of a table to publish, with what its bounds cost besides."""
+        both = self.with_bounds(cost, schema)
+        return self.charging(DIFFERENTIAL_PRIVACY, method, schema.names, both, schema.unit)
 
     @contextmanager
     def charging(

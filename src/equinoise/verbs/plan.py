@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, check_bins, columns_asked_for
 from equinoise.errors import check
-from equinoise.settings import check_setting
 from equinoise.solvers.solution import Round
 from equinoise.synthesis.plan import Plan
 from equinoise.verbs.progress import takes_progress_flag
@@ -44,7 +43,6 @@ def plan(
     assert not isinstance(progress, bool)  # watched
     check(people is not None, "people", "about how many people there are, as anyone may know", people)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, unit=unit)
-    check_setting("epsilon", epsilon)
     check_bins(asked, bins)
     request = TableRequest(
         epsilon=epsilon_left(epsilon, asked), rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
