@@ -147,9 +147,8 @@ def compare(
         Procedure(each, scales=scales, utility=utility, restarts=restarts, seed=seed) for each in _shares(ordered, rows)
     ]  # refused before anything is read
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
-    warn_uncounted(asked)
     players, counting = read_players(
-        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        data, warn_uncounted(asked), bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
         most_rows=_one_row(asked.unit, unit_rows), engine=engine, engine_address=engine_address, separator=separator,
         decimal=decimal, check_grid=partial(_check_grid, procedures),
     )  # fmt: skip

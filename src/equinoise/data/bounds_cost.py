@@ -58,8 +58,8 @@ def epsilon_left(epsilon: float, schema: Schema) -> float:
     return left
 
 
-def warn_uncounted(schema: Schema) -> None:
-    """Say so where a promise does not count what bounds cost."""
+def warn_uncounted(schema: Schema) -> Schema:
+    """The schema; with a warning where its bounds cost what a promise does not count."""
     cost = bounds_epsilon(schema)
     if cost:
         warnings.warn(
@@ -68,6 +68,7 @@ def warn_uncounted(schema: Schema) -> None:
             EquinoiseWarning,
             stacklevel=5,
         )
+    return schema
 
 
 def rounded(exact: Fraction, *, up: bool) -> float:

@@ -83,9 +83,8 @@ def optimize(
     Saving(save, force).check()
     account = Account.of_game(book, purpose, not_private=not_private)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
-    warn_uncounted(asked)
     players, counting = read_players(
-        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        data, warn_uncounted(asked), bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
         most_rows=rows_of_a_person(unit_rows, asked.unit), engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip
