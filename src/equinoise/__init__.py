@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from equinoise.synthesis.plan import Plan as Plan
     from equinoise.verbs.optimize import optimize as optimize
     from equinoise.verbs.plan import plan as plan
+    from equinoise.verbs.private_bounds import private_bounds as private_bounds
     from equinoise.verbs.synthesize import synthesize as synthesize
 
 __version__ = "0.1.0"
@@ -79,6 +80,7 @@ _HOMES = {
     "compare": "analysis.compare",
     "optimize": "verbs.optimize",
     "plan": "verbs.plan",
+    "private_bounds": "verbs.private_bounds",
     "synthesize": "verbs.synthesize",
     "write_losses": "analysis.row_losses",
 }
@@ -87,8 +89,8 @@ __all__ = [
     "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
     "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
     "Plan", "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan", "synthesize",
-    "write_losses",
+    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan", "private_bounds",
+    "synthesize", "write_losses",
 ]  # fmt: skip
 
 

@@ -8,7 +8,6 @@ takes it.
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,7 @@ LEAST_RENYI = 1e-6
 MOST_ORDER = 10_000.0
 """Smaller targets than these would drown in the game's floating point."""
 
-MOST_FLOAT = sys.float_info.max
+MOST_FLOAT = math.nextafter(math.inf, 0)
 MOST_BINS = 10_000
 MOST_DRAWS = 10**9
 SCALE_SETS = ("wide", "adaptive", "paper")
@@ -82,8 +81,8 @@ SETTINGS = {
         "elsewhere, they are read off the data, with a warning.",
     ),
     "step": Setting(
-        kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", commands=READING + PLAN, saved=False,
-        usual="any number is a value",
+        kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", saved=False,
+        usual="any number is a value", commands=(*READING, *PLAN, "schema"),
         help="Values of a column are whole steps from its lower bound, and so are those that are drawn.",
     ),
     "categories": Setting(
@@ -241,8 +240,7 @@ SETTINGS = {
         help=f"What separates the fields of text files: {list_words(SEPARATOR_MARKS)}, or that mark itself.",
     ),
     "decimal": Setting(
-        commands=NAMING, saved=False, usual="numbers are plain, with a point", checks=named((".", ",")),
-        offers=(".", ","),
+        commands=NAMING, saved=False, usual="plain numbers, with a point", checks=named((".", ",")), offers=(".", ","),
         help="The decimal mark in text files, a point or a comma. Once it is said, thousands may be apart: 1,234.5.",
     ),
     "base": Setting(
@@ -251,12 +249,14 @@ SETTINGS = {
     ),
     "plan": Setting(words="plan", checks=((lambda value: isinstance(value, str), "text"),), help="Why this method."),
     "own_start": Setting(
-        kind=bool, default=False, words="solved from a start of one's own", checks=FLAG,
-        help="Whether a profile to start from was given (start=).",
+        kind=bool, default=False, words="solved from a start of one's own", checks=FLAG, help="If start= was given.",
     ),
     "public_bounds": Setting(
-        kind=bool, required=True, words="bounds are public", checks=FLAG,
-        help="Whether the bounds of every column were given.",
+        kind=bool, required=True, words="bounds are public", checks=FLAG, help="Whether no bounds were read.",
+    ),
+    "bounds_epsilon": Setting(
+        kind=float, words="epsilon of the bounds, besides", help="What finding the bounds cost.",
+        checks=number(lambda epsilon: 0 < epsilon < math.inf, "a positive number"),
     ),
 }  # fmt: skip
 """Every setting by its name, in the order in which commands and reports have them."""

@@ -140,7 +140,7 @@ def test_json_has_the_draft_and_what_is_blank(run):
     status, out, _ = run("schema", "people.parquet", "--column", "smokes", "--column", "patient_id", "--json")
     found = json.loads(out)
     assert status == 0
-    assert set(found) == {"columns", "blanks", "peeked", "toml", "file", "warnings"}
+    assert set(found) == {"columns", "blanks", "peeked", "bounds_epsilon", "toml", "file", "warnings"}
     assert (found["columns"], found["blanks"]) == (["smokes", "patient_id"], ["patient_id"])
     assert tomllib.loads(found["toml"])["columns"]["patient_id"] == {"bounds": [], "step": 1}
     assert json.loads(run("schema", "people.csv", "--peek", "--json")[1])["warnings"] == [PEEKED]

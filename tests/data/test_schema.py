@@ -263,8 +263,8 @@ def test_numbers_that_no_float_holds_are_refused_however_long():
         ),
         (
             {"columns": {"x": {"zzz": 1}}},
-            "columns.x.zzz: unknown key 'zzz'. The keys here are 'bounds', 'step', 'bins', 'categories', 'missing', "
-            "'outside' and 'peeked'.",
+            "columns.x.zzz: unknown key 'zzz'. The keys here are 'bounds', 'bounds_epsilon', 'bounds_book', 'step', "
+            "'bins', 'categories', 'missing', 'outside' and 'peeked'.",
         ),
         ({"column": 1, "columns": {"x": {}}}, "column: unknown key 'column'. Did you mean 'columns'?"),
         ({"unit": 3, "columns": {"x": {}}}, "unit: must be text, the name of a column. Got 3 instead."),

@@ -25,7 +25,7 @@ def test_all_is_the_public_interface():
         "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning",
         "PerInstance", "Plan", "PrivateTable", "Promise", "Release",
         "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response",
-        "certify", "compare", "optimize", "plan", "synthesize", "write_losses",
+        "certify", "compare", "optimize", "plan", "private_bounds", "synthesize", "write_losses",
     }  # fmt: skip
     for name in equinoise.__all__:
         assert getattr(equinoise, name).__name__ == name

@@ -13,6 +13,7 @@ import numpy as np
 
 from equinoise.analysis.method_row import MODELS, PROMISES, LeftOut, Row, share_of_one_row
 from equinoise.analysis.methods import LOCAL_ROWS, Methods
+from equinoise.data.bounds_cost import warn_uncounted
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
 from equinoise.data.read_players import (
@@ -147,7 +148,7 @@ def compare(
     ]  # refused before anything is read
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
-        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        data, warn_uncounted(asked), bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
         most_rows=_one_row(asked.unit, unit_rows), engine=engine, engine_address=engine_address, separator=separator,
         decimal=decimal, check_grid=partial(_check_grid, procedures),
     )  # fmt: skip

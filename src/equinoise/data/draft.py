@@ -38,6 +38,7 @@ UNDECIDED = 'A number or a date: bounds = [low, high]. A category: categories = 
 NUMBERS = "Numbers: [low, high]."
 WHOLE = "Whole numbers: [low, high]."
 DATES = "Dates: [first, last], such as [2024-01-01, 2024-12-31]."
+FOUND = "The bounds were found under differential privacy, at that epsilon. It is of these people: not for other data."
 TEXT = 'All categories, such as ["one", "another"].'
 
 Drafted = tuple[Column, str]
@@ -54,9 +55,10 @@ class Draft:
 
 def make_draft(
     data: Any, *, peek: bool = False, columns: Sequence[str] | None = None, separator: str | None = None,
-    decimal: str | None = None,
+    decimal: str | None = None, found: Mapping[str, Column] | None = None,
 ) -> Draft:  # fmt: skip
-    """Draft a schema, and its file with comments.
+    """Draft a schema, and its file with comments. Columns that were ``found`` under differential privacy are taken as
+    they are.
 
     Columns that are named like an identifier are no columns, unless they are asked for, but suggested as the unit.
     """
@@ -68,11 +70,12 @@ def make_draft(
     kept = [name for name in names if name not in ids] or names
     drafted, left_out = [], []
     for name in kept:
-        found = _draft_column(source, name, peek)
-        if found is None:
+        private = (found or {}).get(name)
+        one = _draft_column(source, name, peek) if private is None else (private, FOUND)
+        if one is None:
             left_out.append(name)
         else:
-            drafted.append(found)
+            drafted.append(one)
     if not drafted:
         raise BadInput(f"{source.name} has no column of numbers, dates or categories.")
     schema = Schema(tuple(column for column, _ in drafted))

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.data.bags import count_people
+from equinoise.data.bounds_cost import bounds_setting
 from equinoise.data.columns import named_like_an_id
 from equinoise.data.counting import count_rows, find_bounds
 from equinoise.data.engines import Engine, engine_for
@@ -62,7 +63,8 @@ def read_players(
         check_players(players, least, units=rows.unit is not None)
         if rows.unit is None:
             warn_of_repeats(data, known.names, text)
-    return players, counting_settings(players, public_bounds=not known.peeked, unit=schema.unit, grid=grid, **padding)
+    counting = counting_settings(players, public_bounds=not known.peeked, unit=schema.unit, grid=grid, **padding)
+    return players, {**counting, **bounds_setting(known)}
 
 
 def check_bins(schema: Schema, bins: int | None) -> None:

@@ -50,8 +50,9 @@ class Column:
     (for dates days, 1 if left out), and ``bins`` says into how many equal parts the bounds are cut. ``categories`` are
     all values of any other column. ``missing``: refuse, drop, or category, one of its own. ``outside``: refuse, or clip
     to the bounds, or drop what is no category; left out, each verb has its own rules. ``peeked`` names what was read
-    off the data and is thus not public. ``blank`` is which of bounds and categories is still to be filled in, if
-    that is known; an empty list says so, too.
+    off the data and is thus not public. ``bounds_epsilon`` is what finding the bounds under differential privacy cost,
+    charged to the book with the identity ``bounds_book``, if to any. ``blank`` is which of bounds and
+    categories is still to be filled in, if that is known; an empty list says so, too.
 
     >>> Column(name="age", bounds=(18, 100), step=1, bins=41).steps
     82
@@ -66,6 +67,8 @@ class Column:
     outside: str | None = None
     peeked: tuple[str, ...] = ()
     blank: Literal["bounds", "categories"] | None = None
+    bounds_epsilon: float | None = None
+    bounds_book: str | None = None
 
     def __post_init__(self) -> None:
         given = {key: getattr(self, key) for key in COLUMN_KEYS}
@@ -272,6 +275,7 @@ def _plain(given: Mapping[str, Any]) -> dict[str, Any]:
         _own(given["bins"]),
         tuple(given["peeked"] or ()),
     )
+    found["bounds_epsilon"] = _own(given["bounds_epsilon"])
     if found["bounds"] is not None and are_dates(found["bounds"]) and found["step"] is None:
         found["step"] = 1
     return found

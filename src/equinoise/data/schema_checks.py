@@ -22,7 +22,9 @@ from equinoise.settings import MOST_BINS
 
 MOST_CATEGORIES = 10_000
 TOP_KEYS = ("unit", "columns")
-COLUMN_KEYS = ("bounds", "step", "bins", "categories", "missing", "outside", "peeked")
+COLUMN_KEYS = (
+    "bounds", "bounds_epsilon", "bounds_book", "step", "bins", "categories", "missing", "outside", "peeked"
+)  # fmt: skip
 CAN_BE_PEEKED = ("bounds", "step", "categories")
 MISSING = ("refuse", "drop", "category")
 OUTSIDE = {"bounds": ("refuse", "clip"), "categories": ("refuse", "drop")}
@@ -88,6 +90,11 @@ def _column_sentences(given: Mapping[str, Any]) -> Iterator[tuple[Keys, str]]:
     if problem is not None:
         yield ("bounds",), problem
     good = bounds if problem is None and not is_blank(bounds) else None
+    epsilon, book = given.get("bounds_epsilon"), given.get("bounds_book")
+    if epsilon is not None and not (is_finite(epsilon) and epsilon > 0 and not is_blank(bounds)):
+        yield ("bounds_epsilon",), f"must be a positive number, of bounds. Got {said(epsilon)} instead."
+    if book is not None and not (isinstance(book, str) and epsilon is not None):
+        yield ("bounds_book",), f"must be text, beside bounds_epsilon. Got {said(book)} instead."
     yield from _cut_sentences(given, good)
     if categories is not None and not is_blank(categories):
         problem = _categories_problem(categories, given.get("missing"))

@@ -226,6 +226,7 @@ class Mechanism(Quantities):
             most_rows=most_rows_of(settings) if settings.get("unit") is not None else None,
             public_bounds=bool(settings.get("public_bounds")),
             own_base=self.base is not None,
+            bounds_epsilon=settings.get("bounds_epsilon", 0.0),
         )
 
     def cost_sentence(self, draws: int, *, public: bool = False) -> str:

@@ -9,9 +9,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from equinoise.data.bounds_cost import rounded
 from equinoise.data.grid import Floats, Grid, Ints, number_axes
 from equinoise.data.players import Players
 from equinoise.data.read_players import most_rows_of
+from equinoise.data.schema_checks import printed
 from equinoise.errors import BadInput
 from equinoise.game.kernel import MOST_CELLS
 from equinoise.mechanisms.base import Mechanism
@@ -57,8 +59,9 @@ class PrivateTable(Mechanism):
 
     @property
     def total(self) -> float:
-        """Epsilon of everything that comes out together."""
-        return self.epsilon if self.budget is None else self.budget.epsilon
+        """Epsilon of everything that comes out together, bounds that were found privately included."""
+        own, bounds = self.epsilon if self.budget is None else self.budget.epsilon, self.settings.get("bounds_epsilon")
+        return own if bounds is None else rounded(printed(own) + printed(bounds), up=True)
 
     def _own(self) -> dict[str, Any]:
         players = self.counted
@@ -135,6 +138,7 @@ class PrivateTable(Mechanism):
             unit=settings.get("unit"),
             most_rows=most_rows_of(settings) if settings.get("unit") is not None else None,
             own_base=self.base is not None,
+            bounds_epsilon=settings.get("bounds_epsilon", 0.0),
             proof=self.proof,
             refuses=any(axis.missing == "refuse" or axis.outside == "refuse" for axis in self.grid.axes),
         )

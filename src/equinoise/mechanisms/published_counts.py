@@ -20,6 +20,7 @@ def published_counts(mechanism: CountsTable) -> dict[str, Any]:
         "equinoise_counts": FORMAT,
         "promise": mechanism.promise.public().in_one_line,
         "epsilon": mechanism.epsilon,
+        "bounds_epsilon": mechanism.settings.get("bounds_epsilon", 0.0),
         "noise": {
             "law": "discrete Laplace: k has a probability proportional to exp(-abs(k)/scale), in every cell on its own",
             "scale": law.scale,

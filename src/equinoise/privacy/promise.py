@@ -52,7 +52,8 @@ class Promise:
     of them may cost. With differential privacy ``epsilon`` and ``delta`` are of everything that comes out together.
     ``draws`` of None are any number. ``proof`` says whose proof it is, where it is not ours, and ``refuses`` that some
     values are refused, which one person's value decides. ``people`` and ``total_rows`` say for whom; they are secret,
-    and None where that is not to be told. ``unit`` names the column that tells whose a row is, if one does, and
+    and None where that is not to be told. ``bounds_epsilon`` is what finding the bounds with differential privacy cost:
+    a part of epsilon, or beside it in the game. ``unit`` names the column that tells whose a row is, if one does, and
     ``most_rows`` how many of a person's rows count (None is all).
     """
 
@@ -69,6 +70,7 @@ class Promise:
     most_rows: int | None = None
     public_bounds: bool = True
     own_base: bool = False
+    bounds_epsilon: float = 0.0
     proof: str = ""
     refuses: bool = False
 
@@ -123,9 +125,10 @@ class Promise:
         if self.kind == DIFFERENTIAL_PRIVACY:
             rows = "" if self.unit is None else f" (with all rows of the same {self.unit!r})"
             whose = f"; the proof is that of {self.proof}" if self.proof else ""
+            bounds = f" ({at_most(self.bounds_epsilon)} of it for the bounds)" if self.bounds_epsilon else ""
             return (
-                f"Differential privacy with epsilon {at_most(self.epsilon)}{delta} for everything in this release, one "
-                f"person{rows} added or removed{whose}."
+                f"Differential privacy with epsilon {at_most(self.epsilon)}{delta}{bounds} for everything in this "
+                f"release, one person{rows} added or removed{whose}."
             )
         many = "one draw" if self.composed is None else f"all {self.draws:,} draws together"
         loss = f"a loss of at most {at_most(self.epsilon)}" if self.order is None else (
@@ -144,6 +147,7 @@ class Promise:
             self._rows_that_count(),
             f" {self._caveat()}",
             "" if self.public_bounds else f" {BOUNDS_NOT_PUBLIC}",
+            self._bounds_besides(),
         ]
         return "".join(parts)
 
@@ -199,12 +203,23 @@ class Promise:
         which = "only the middle one is" if self.most_rows == 1 else f"at most {self.most_rows:,}, evenly spread, are"
         return f" Of rows with the same {self.unit!r}, which are one person's, {which} used."
 
+    def _bounds_besides(self) -> str:
+        """That a promise of the game does not count what the bounds cost."""
+        if not self.bounds_epsilon or self.kind == DIFFERENTIAL_PRIVACY:
+            return ""
+        return (
+            f" The bounds were found under differential privacy with epsilon {at_most(self.bounds_epsilon)}, which is "
+            "not in this and adds to it."
+        )
+
     def _for_every_dataset(self) -> str:
         """The standard sentence of differential privacy: of what, delta, neighbours."""
         if self.draws is None:
             what = "of the noisy counts, and so of any number of rows made of them,"
         else:
             what = "of the one row" if self.draws == 1 else f"of all {self.draws:,} rows together"
+        if self.bounds_epsilon:
+            what = f"of the bounds, which were found for {at_most(self.bounds_epsilon)} of it, and {what}"
         each = ""
         if self.epsilon_per_draw is not None:
             how = "basic composition" if self.composed is None else self.composed

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+from equinoise.data.bounds_cost import bounds_epsilon, rounded
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
-from equinoise.privacy.book_cost import Cost
+from equinoise.privacy.accounting import SUM_MARGIN
+from equinoise.privacy.book_cost import Cost, as_written
+from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 
 if TYPE_CHECKING:
     from equinoise.mechanisms.book import Book
@@ -58,17 +62,42 @@ class Account:
             )
         return found
 
+    def with_bounds(self, cost: Cost, schema: Schema) -> Cost:
+        """What is charged for something within the bounds of a schema: its cost, and that of bounds which were found
+        privately, unless they were charged to the same book."""
+        paid = bounds_epsilon(schema, unless_in=None if self.book is None else self.book.identity)
+        if not paid:
+            return cost
+        both, more = as_written(cost.epsilon) + paid, Cost.pure(rounded(paid, up=True))
+        rho = None if cost.rho is None or more.rho is None else (cost.rho + more.rho) * (1 + SUM_MARGIN)
+        return Cost(rounded(both, up=True), cost.delta, rho)
+
+    def charging_table(
+        self, method: str, schema: Schema, cost: Cost
+    ) -> AbstractContextManager[Callable[[Mechanism], None]]:
+        """:meth:`charging` of a table to publish, with what its bounds cost besides."""
+        both = self.with_bounds(cost, schema)
+        return self.charging(DIFFERENTIAL_PRIVACY, method, schema.names, both, schema.unit)
+
     @contextmanager
     def charging(
         self, kind: str, method: str, columns: Sequence[str], cost: Cost, unit: str | None
     ) -> Iterator[Callable[[Mechanism], None]]:
         """Charge the book before a mechanism is made. What comes back must be told of the mechanism before it is saved
         or drawn from; it is saved before this ends."""
+        with self.recording(kind, method, columns, cost, unit) as record:
+            yield lambda mechanism: None if self.book is None else record(mechanism.ledger.digest)
+
+    @contextmanager
+    def recording(
+        self, kind: str, method: str, columns: Sequence[str], cost: Cost, unit: str | None = None
+    ) -> Iterator[Callable[[str], None]]:
+        """Charge the book before something is made. What comes back must be told its digest before it comes out."""
         if self.book is None:
-            yield lambda mechanism: None
+            yield lambda digest: None
             return
         from equinoise.mechanisms.book_events import charge_of
 
         charge = charge_of(kind, method, columns, cost, unit=unit, purpose=self.purpose)
         with self.book.charging(charge) as entry:
-            yield lambda mechanism: entry.made(mechanism.ledger.digest)
+            yield entry.made

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.data.bounds_cost import warn_uncounted
 from equinoise.data.players import Players
 from equinoise.data.read_players import (
     Bounds,
@@ -83,7 +84,7 @@ def optimize(
     account = Account.of_game(book, purpose, not_private=not_private)
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     players, counting = read_players(
-        data, asked, bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
+        data, warn_uncounted(asked), bins=bins, grid=grid, padding_epsilon=padding_epsilon, percentile=percentile,
         most_rows=rows_of_a_person(unit_rows, asked.unit), engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal, check_grid=procedure.check_grid,
     )  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, check_bins, columns_asked_for
 from equinoise.errors import check
 from equinoise.solvers.solution import Round
@@ -44,7 +45,7 @@ def plan(
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, unit=unit)
     check_bins(asked, bins)
     request = TableRequest(
-        epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
+        epsilon=epsilon_left(epsilon, asked), rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
         rows_per_person=rows_per_person,
     )  # fmt: skip
     return request.plan(public_columns(asked), bins, progress)

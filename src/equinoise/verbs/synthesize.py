@@ -7,11 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
 from equinoise.mechanisms.model_table import ModelTable
 from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
-from equinoise.privacy.promise import DIFFERENTIAL_PRIVACY
 from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.account import Account, BookLike
 from equinoise.verbs.progress import takes_progress_flag
@@ -63,7 +63,7 @@ def synthesize(
     assert not isinstance(progress, bool)  # watched
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)
     request = TableRequest(
-        epsilon=epsilon, rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
+        epsilon=epsilon_left(epsilon, asked), rows=rows, delta=delta, method=method, people=people, unit=asked.unit,
         rows_per_person=rows_per_person, base=base,
     )  # fmt: skip
     Saving(save, force).check()
@@ -74,8 +74,7 @@ def synthesize(
         check_grid=partial(check_table_grid, method=choice.method), engine=engine, engine_address=engine_address,
         separator=separator, decimal=decimal,
     )  # fmt: skip
-    charge = choice.method, choice.schema.names, request.cost(choice), choice.schema.unit
-    with account.charging(DIFFERENTIAL_PRIVACY, *charge) as record:
+    with account.charging_table(choice.method, choice.schema, request.cost(choice)) as record:
         made = request.make(players, counting, choice, Saving(save, force, record), progress)
     made = made.releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")

@@ -62,6 +62,9 @@ def command_gaps(mechanism: Mechanism) -> list[str]:
         found.append(
             "Bounds were read off the data, of all columns or of some: --bounds that were given are not kept apart."
         )
+    if settings.get("bounds_epsilon") is not None:
+        cost = format_number(settings["bounds_epsilon"])
+        found.append(f"Finding the bounds cost epsilon {cost} besides, which the command does not tell.")
     if settings.get("unit") is None:
         found.append("One row was taken as one person.")
     return found
