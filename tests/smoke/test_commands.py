@@ -77,7 +77,9 @@ def test_every_engine_counts_and_writes_losses(folder, engine):
     ids=" ".join,
 )
 def test_everything_that_can_be_made(folder, options):
-    made = run(folder, "optimize", "pay.csv", *BOUNDS, "--epsilon", "1", *options, "--out", "made.eq", "--force", "--verbose")
+    made = run(
+        folder, "optimize", "pay.csv", *BOUNDS, "--epsilon", "1", *options, "--out", "made.eq", "--force", "--verbose"
+    )
     assert "Certified" in made
 
 
