@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.errors import check, is_number
 
 NOISE = "the privacy noise"
 PEOPLE = "the sampling of people from the population"
+SEVERAL = "that rows of one person go together"
 NOTHING = "nothing but the bounds: the noise hides the answer"
 
 LEAST_LEVEL, MOST_LEVEL = 0.5, 0.9999
@@ -38,3 +40,16 @@ def check_level(level: float) -> float:
     fits = is_number(level) and LEAST_LEVEL <= level <= MOST_LEVEL
     check(fits, "level", f"a number from {LEAST_LEVEL:g} to {MOST_LEVEL:g}", level)
     return float(level)
+
+
+def contents(table: NoisyTable, *columns: str, bins: str | None = None) -> tuple[str, ...]:
+    """What an interval about the population contains, for these columns."""
+    axes = [table.axes[table.number_of(column)] for column in columns]
+    clipped = [axis.name for axis in axes if axis.kind == "number" and axis.outside == "clip"]
+    return (
+        NOISE,
+        PEOPLE,
+        *([SEVERAL] if table.law.rows > 1 else []),
+        *([bins] if bins else []),
+        *(f"values of {name!r} outside the bounds, as the nearer bound" for name in clipped),
+    )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -67,9 +68,10 @@ class NoisyTable:
         axes = self.axes[:number] + self.axes[number + 1 :]
         return replace(self, counts=np.asarray(self.counts.take(bin, axis=number)), axes=axes)
 
-    def by_bin(self, columns: Sequence[str]) -> Ints:
-        """The noisy counts with these columns' axes first, in this order, and all other cells in the last axis."""
+    def by_bin(self, columns: Sequence[str], values: Any = None) -> Any:
+        """The noisy counts (or other values of the cells) with these columns' axes first, in this order, and all other
+        cells in the last axis."""
         first = [self.number_of(column) for column in columns]
         rest = [number for number in range(len(self.axes)) if number not in first]
-        turned = self.counts.transpose([*first, *rest])
+        turned = (self.counts if values is None else values.reshape(self.counts.shape)).transpose([*first, *rest])
         return turned.reshape([self.axes[number].bins for number in first] + [-1])

@@ -1,0 +1,100 @@
+"""A column of numbers as noisy counts have it: its bins, and where there may be nobody.
+
+A test that rejects only scores that are too large may leave out cells of positive weight, because no cell has fewer
+than 0 people: without them the score is smaller on average, so it is not rejected more often. It is of use to leave
+out cells far from where anybody is, as their noise weighs most. Which ones is decided by these cells alone: from the
+upper end downwards they are left out until their noisy counts, added up, look like people. The noise in the cells
+below is as it was, and the people in them are, given how many they are, a sample of the population in these bins. The
+bin that decides counts less, by what such a decision takes on average where nobody is. Where the rule goes too far,
+people are left out and the interval is wider; it is never too narrow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from equinoise.analysis.answers.cell_sums import CellSums, cell_sums
+from equinoise.analysis.answers.noisy_table import NoisyTable
+from equinoise.data.grid import Floats
+
+DRIFT, ENOUGH = 0.25, 3.0
+"""In standard deviations of a bin's noise: what a count must be above to look like people at all, and how much of that,
+added up, is enough. Chosen on populations other than those of ``benchmarks/answers.py``."""
+
+
+@dataclass(frozen=True, eq=False)
+class NumberColumn:
+    """One column of numbers: by bin the first and the last value that may be in it (data units), and its people."""
+
+    first: Floats
+    last: Floats
+    sums: CellSums
+    rows_per_person: int
+
+    @cached_property
+    def values(self) -> Floats:
+        """The middle of every bin."""
+        return (self.first + self.last) / 2
+
+    @cached_property
+    def spread(self) -> Floats:
+        """The variance of a value that may be anywhere in its bin, by bin: 0 with one step a bin."""
+        return (self.last - self.first) ** 2 / 12
+
+    @cached_property
+    def mirrored(self) -> NumberColumn:
+        """The column of the numbers' negatives: a lower limit of it is an upper limit of this."""
+        return NumberColumn(
+            -self.last[::-1], -self.first[::-1], self.sums.of(slice(None, None, -1)), self.rows_per_person
+        )
+
+    @cached_property
+    def _beyond(self) -> tuple[Floats, Floats]:
+        """By bin, people less the mean of the two bins beside it, and the variance of that where these have as many."""
+        people, noise, bins = self.sums.people, self.sums.variance, len(self.values)
+        variance = noise + self.rows_per_person * np.maximum(people, 0)
+        if bins == 1:
+            return people, noise
+        below, above = np.r_[1, 0 : bins - 1], np.r_[1:bins, bins - 2]
+        return people - (people[below] + people[above]) / 2, variance + (variance[below] + variance[above]) / 4
+
+    @property
+    def heap_squares(self) -> Floats:
+        """By bin the square of the people that it has beyond its neighbours, without the part of chance, in units that
+        leave the sum of the squares of unrelated counts as it is; below 0 by chance."""
+        beyond, variance = self._beyond
+        return (beyond**2 - variance) / 1.5
+
+    @property
+    def heaps(self) -> Floats:
+        """By bin how far it stands out among its neighbours, in standard deviations."""
+        beyond, variance = self._beyond
+        return np.asarray(beyond / np.sqrt(np.maximum(variance, 1e-300)))
+
+    @cached_property
+    def turn(self) -> tuple[int, float]:
+        """The bin above which a test may leave out all, and how many of its own people it must leave out."""
+        people, unit = self.sums.people[::-1], float(np.sqrt(max(self.sums.variance.mean(), 1e-300)))
+        running = np.cumsum(people / unit - DRIFT)
+        lowest = np.minimum(np.minimum.accumulate(running), 0)
+        looks = running - lowest > ENOUGH
+        if not looks.any():
+            return len(people) - 1, 0.0
+        bin = int(np.argmax(looks))
+        before = float(running[bin - 1] - lowest[bin - 1]) if bin else 0.0
+        return len(people) - 1 - bin, unit * (ENOUGH + DRIFT - before + 1)
+
+
+def number_column(table: NoisyTable, column: str) -> NumberColumn:
+    """A column of a table, without people who have no value in it."""
+    axis = table.number_axis(column)
+    if axis.step is None:
+        edges = np.clip(axis.edges(), axis.low, axis.high)
+        first, last = edges[:-1], edges[1:]
+    else:
+        first, last = (axis.low + steps * axis.step for steps in (axis.first_steps[:-1], axis.first_steps[1:] - 1))
+    sums = cell_sums(table.by_bin([column])[: axis.number_bins], table.law)
+    return NumberColumn(np.asarray(first), np.asarray(last), sums, table.law.rows)
