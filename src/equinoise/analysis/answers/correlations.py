@@ -34,7 +34,7 @@ def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answe
     valued = tuple(slice(0, len(column.values)) for column in columns)
     sums = cell_sums(table.by_bin([a, b])[valued], table.law)
     estimated = estimated_people(table.counts.ravel(), table.axes, table.law.scale)
-    model = table.by_bin([a, b], estimated)[valued].sum(axis=2)
+    model = np.asarray(table.by_bin([a, b], estimated)[valued].sum(axis=2), dtype=np.float64)
     question = f"correlation:{a},{b}"
     nothing = Answer(question, None, None, -1.0, 1.0, level, (NOTHING,))
     units = [_units(column, model.sum(axis=1 - number)) for number, column in enumerate(columns)]
@@ -50,7 +50,7 @@ def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answe
         return nothing
     estimate = float(flat.people @ product.ravel() / max(flat.people @ squares.ravel(), 1e-300))
     said = contents(table, a, b, bins=BINS if any(column.spread.any() for column in columns) else None)
-    return Answer(question, None, min(max(estimate, low), -high), low, -high, level, said)
+    return Answer(question, None, float(np.clip(estimate, low, -high)), low, -high, level, said)
 
 
 def _units(column: NumberColumn, people: Floats) -> tuple[Floats, Floats]:

@@ -7,9 +7,9 @@ limit leaves out large values where nobody seems to be, if that saves more noise
 the upper limit is the lower one of the numbers' negatives.
 
 In a bin of more than one value nobody knows where people are. Where bins have about as many as their neighbours, they
-are taken as evenly spread. People beyond that, a heap, may be anywhere in their bin with equal chances, independently
-of other bins: this adds their square times width^2/12 to the variance. No noisy count can show heaps that come as
-often as bins do, all at the same end of theirs: then the mean may be off by up to half a bin more.
+are taken as evenly spread. People beyond that, a heap, may be anywhere in their bin, all at the same end of theirs at
+worst: both limits make room for that, half a width for each of them. No noisy count can show heaps that come as often
+as bins do, one in each: then the mean may be off by up to half a bin more.
 
 People with up to m rows bring up to m values, and the square of a sum of m is at most m times the sum of the squares:
 the variance of the people is taken m times.
@@ -34,7 +34,7 @@ from equinoise.analysis.answers.scores import Score, least_accepted, shorter, tr
 from equinoise.data.category_axis import Category
 from equinoise.data.grid import Floats
 
-BINS = "the width of the bins, unless people are all at the same end of theirs"
+BINS = "the width of the bins, with people evenly spread but for heaps, which may be anywhere in theirs"
 
 LEAST_P = 1e-4
 """Smaller p-values are not told apart: the law of the score is known only so far out."""
@@ -116,12 +116,13 @@ def _lower_limit(column: NumberColumn, estimate: float, level: float) -> float |
     """The least mean that is not rejected for a score that is too large."""
     x, (turn, certain), tail = column.values, column.turn, (1 - level) / 2
     bin = np.arange(len(x))[:, None]
+    heaps = float(column.heaps @ (column.last - column.first)) / 2
 
     def excess(mu: Floats) -> Floats:
         whole = x[:, None] - mu
         part = np.where((bin > turn) & (whole > 0), 0.0, whole)
         cost = certain * np.maximum(whole[turn], 0)
-        return shorter(_score(column, whole, 0.0), _score(column, part, cost), cost, tail)
+        return shorter(_score(column, whole, heaps), _score(column, part, heaps + cost), cost, tail)
 
     error = math.sqrt(max(float(_score(column, x[:, None] - estimate, 0.0).variance[0]), 0.0)) / column.sums.total
     return least_accepted(excess, tried(float(column.first[0]), float(column.last[-1]), estimate, error))
@@ -133,11 +134,10 @@ def _score(column: NumberColumn, w: Floats, cost: Floats | float) -> Score:
     square = w * w
     cube, fourth = square * w, square * square
     within = column.spread @ np.maximum(sums.people, 0)
-    offsets = max(float(column.spread @ column.heap_squares), 0.0)
     third = m * m * (sums.people @ cube)
     return Score(
         value=sums.people @ w - cost,
-        variance=m * np.maximum(sums.people @ square + within, 0) + sums.variance @ square + offsets,
+        variance=m * np.maximum(sums.people @ square + within, 0) + sums.variance @ square,
         third=third + sums.third @ cube,
         covariance=third + (m * sums.variance + sums.covariance) @ cube,
         fourth=sums.fourth @ fourth,

@@ -29,9 +29,6 @@ from equinoise.errors import check, is_number
 
 BINS = "the width of the bins, with people evenly spread in all that do not stand out"
 
-STANDS_OUT = 2.0
-"""In standard deviations beyond its neighbours."""
-
 
 def quantile(table: NoisyTable, column: str, q: float, level: float = 0.95) -> Answer:
     """The q-quantile of the population, in the column's unit: the least value that a share of q does not exceed."""
@@ -55,7 +52,7 @@ def _lower_limit(column: NumberColumn, q: float, level: float, step: float | Non
     """The least value that is not rejected because too many people are above it."""
     (turn, certain), bins = column.turn, len(column.values)
     running, edge, tail = column.sums.running(), np.arange(bins + 1), (1 - level) / 2
-    cost = q * certain * (edge <= turn)
+    cost = np.where(edge <= turn, q * certain, 0.0)
     whole = _score(running, np.full(bins + 1, bins), q, column.rows_per_person, 0.0)
     part = _score(running, np.maximum(turn + 1, edge), q, column.rows_per_person, cost)
     excess = shorter(whole, part, cost, tail)
@@ -65,8 +62,7 @@ def _lower_limit(column: NumberColumn, q: float, level: float, step: float | Non
     bin = int(np.argmax(accepted)) - 1
     if bin < 0:
         return float(column.first[0])
-    stands_out = bins > 1 and column.heaps[bin] > STANDS_OUT
-    share = 0.0 if stands_out else float(excess[bin] / (excess[bin] - excess[bin + 1]))
+    share = 0.0 if column.heaps[bin] > 0 else float(excess[bin] / (excess[bin] - excess[bin + 1]))
     return _within(column, bin, share, step)
 
 

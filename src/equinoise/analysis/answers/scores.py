@@ -26,7 +26,7 @@ MOST_SKEW, MOST_KURTOSIS, MOST_UNSURE = 1.0, 3.0, 0.5
 """Beyond these the correction is not to be trusted. A double exponential has a kurtosis of 3."""
 
 ROUNDING = 1e-12
-GRID, ROUNDS, PARTS = 129, 4, 17
+GRID, ROUNDS, PARTS = 65, 4, 17
 """Numbers at which a test is tried, and how often the place where it turns is cut into so many parts."""
 
 
