@@ -4,7 +4,8 @@ With u and v the columns in standard units, the score of a correlation r is the 
 v^2)/2), y being the people (``cell_sums``): 0 on average where r is the population's. It hardly changes with small
 errors of the means and standard deviations in the units, as its derivatives by these are 0 on average, so they may
 come from the public estimate of people per cell, which has none below 0. The variance is that of the noise and of the
-people, as for a mean. Values are the middles of bins; the variance within bins is in the units.
+people, as for a mean. Values are the middles of bins, whose variance is larger than that of values by width^2/12
+where people are evenly spread (Sheppard 1898): this is taken off.
 """
 
 from __future__ import annotations
@@ -41,24 +42,25 @@ def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answe
     if min(len(u) for u, _ in units) < 2:  # everybody has one value
         return nothing
     (u, within_u), (v, within_v) = units
-    product, squares = np.outer(u, v), (np.add.outer(u * u + within_u, v * v + within_v)) / 2
+    product, squares = np.outer(u, v), (np.add.outer(u * u - within_u, v * v - within_v)) / 2
     flat = CellSums(*(part.ravel() for part in vars(sums).values()))
     m = table.law.rows
     low = _lower_limit(flat, product.ravel(), squares.ravel(), level, m)
     high = _lower_limit(flat, -product.ravel(), squares.ravel(), level, m)
     if low is None or high is None or low > -high or (low <= -1 and high <= -1):
         return nothing
-    estimate = float(flat.people @ product.ravel() / max(flat.people @ squares.ravel(), 1e-300))
-    said = contents(table, a, b, bins=BINS if any(column.spread.any() for column in columns) else None)
+    estimate = float(flat.people @ product.ravel()) / max(float(flat.people @ squares.ravel()), 1e-300)
+    said = contents(table, a, b, bins=BINS if any((column.last > column.first).any() for column in columns) else None)
     return Answer(question, None, float(np.clip(estimate, low, -high)), low, -high, level, said)
 
 
 def _units(column: NumberColumn, people: Floats) -> tuple[Floats, Floats]:
-    """The middles of the bins in standard units, and the variance within bins in their squares."""
-    p = people / people.sum()
-    mean = float(p @ column.values)
-    variance = float(p @ ((column.values - mean) ** 2 + column.spread))
-    return (column.values - mean) / math.sqrt(variance), column.spread / variance
+    """The middles of the bins in standard units, and by how much their squares are too large on average."""
+    p, within = people / people.sum(), (column.last - column.first) ** 2 / 12
+    middles = column.values - float(p @ column.values)
+    variance = float(p @ middles**2)
+    variance -= min(float(p @ within), variance / 2)
+    return middles / math.sqrt(variance), np.minimum(within / variance, middles**2 @ p / variance / 2)
 
 
 def _lower_limit(sums: CellSums, product: Floats, squares: Floats, level: float, rows_per_person: int) -> float | None:

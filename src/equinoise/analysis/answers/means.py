@@ -59,8 +59,8 @@ def difference(
     """The mean of the first group less that of the second, in the column's unit, with a test of no difference."""
     groups = [number_column(table.where(by, category), column) for category in (first, second)]
     estimate, low, high = difference_interval(groups[0], groups[1], check_level(level))
-    range = float(groups[0].last[-1] - groups[0].first[0])
-    whole = low <= -range and high >= range
+    reach = float(groups[0].last[-1] - groups[0].first[0])
+    whole = low <= -reach and high >= reach
     said = (NOTHING,) if whole else contents(table, column, bins=_bins_words(groups[0]))
     question = f"difference:{column}:{by}={first},{second}"
     return Answer(question, None, estimate, low, high, level, said, _p_value(groups[0], groups[1]))
@@ -82,12 +82,12 @@ def difference_interval(first: NumberColumn, second: NumberColumn, level: float)
     """Estimate and limits of the difference of two means; None where one of them is."""
     mean1, low1, high1 = mean_interval(first, level)
     mean2, low2, high2 = mean_interval(second, level)
-    range = float(first.last[-1] - first.first[0])
+    reach = float(first.last[-1] - first.first[0])
     if mean1 is None or mean2 is None:
-        return None, -range, range
+        return None, -reach, reach
     apart = mean1 - mean2
     low, high = apart - math.hypot(mean1 - low1, high2 - mean2), apart + math.hypot(high1 - mean1, mean2 - low2)
-    return apart, max(low, -range), min(high, range)
+    return apart, max(low, -reach), min(high, reach)
 
 
 def _p_value(first: NumberColumn, second: NumberColumn) -> float:
@@ -133,11 +133,10 @@ def _score(column: NumberColumn, w: Floats, cost: Floats | float) -> Score:
     sums, m = column.sums, column.rows_per_person
     square = w * w
     cube, fourth = square * w, square * square
-    within = column.spread @ np.maximum(sums.people, 0)
     third = m * m * (sums.people @ cube)
     return Score(
         value=sums.people @ w - cost,
-        variance=m * np.maximum(sums.people @ square + within, 0) + sums.variance @ square,
+        variance=m * np.maximum(sums.people @ square, 0) + sums.variance @ square,
         third=third + sums.third @ cube,
         covariance=third + (m * sums.variance + sums.covariance) @ cube,
         fourth=sums.fourth @ fourth,
@@ -147,4 +146,4 @@ def _score(column: NumberColumn, w: Floats, cost: Floats | float) -> Score:
 
 
 def _bins_words(column: NumberColumn) -> str | None:
-    return BINS if column.spread.any() else None
+    return BINS if (column.last > column.first).any() else None

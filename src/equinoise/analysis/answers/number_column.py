@@ -43,11 +43,6 @@ class NumberColumn:
         return (self.first + self.last) / 2
 
     @cached_property
-    def spread(self) -> Floats:
-        """The variance of a value that may be anywhere in its bin, by bin: 0 with one step a bin."""
-        return (self.last - self.first) ** 2 / 12
-
-    @cached_property
     def mirrored(self) -> NumberColumn:
         """The column of the numbers' negatives: a lower limit of it is an upper limit of this."""
         return NumberColumn(
@@ -87,10 +82,10 @@ class NumberColumn:
 def number_column(table: NoisyTable, column: str) -> NumberColumn:
     """A column of a table, without people who have no value in it."""
     axis = table.number_axis(column)
-    if axis.step is None:
-        edges = np.clip(axis.edges(), axis.low, axis.high)
-        first, last = edges[:-1], edges[1:]
-    else:
-        first, last = axis.low + axis.first_steps[:-1] * axis.step, axis.low + (axis.first_steps[1:] - 1) * axis.step
     sums = cell_sums(table.by_bin([column])[: axis.number_bins], table.law)
-    return NumberColumn(np.array(first, dtype=np.float64), np.array(last, dtype=np.float64), sums, table.law.rows)
+    edges = np.clip(axis.edges(), axis.low, axis.high)
+    first, last = edges[:-1], edges[1:]
+    if axis.step is not None:
+        first = np.asarray(axis.low + axis.first_steps[:-1] * axis.step)
+        last = np.asarray(axis.low + (axis.first_steps[1:] - 1) * axis.step)
+    return NumberColumn(first, last, sums, table.law.rows)

@@ -43,7 +43,7 @@ def quantile(table: NoisyTable, column: str, q: float, level: float = 0.95) -> A
     else:
         estimate = min(max(estimate, low), -high)
     whole = low <= ends[0] and -high >= ends[1]
-    bins = BINS if found.spread.any() else None
+    bins = BINS if (found.last > found.first).any() else None
     said = (NOTHING,) if whole else contents(table, column, bins=bins)
     return Answer(f"quantile:{column}:{q:g}", None, estimate, low, -high, level, said)
 
