@@ -22,7 +22,7 @@ from equinoise.analysis.answers.means import difference_interval
 from equinoise.analysis.answers.number_column import number_column
 from equinoise.synthesis.noisy_counts import noise_law
 
-RUNS, TEST_RUNS, REAL_RUNS = 1000, 20_000, 300
+RUNS, TEST_RUNS, REAL_RUNS, PEER_RUNS = 1000, 10_000, 200, 1000
 PEOPLE, EPSILONS = (200, 2000), (0.5, 2.0)
 LEAST, MOST, MOST_TYPE_I, MOST_RATIO = 0.94, 0.99, 0.055, 1.5
 QUANTILES = (0.25, 0.5, 0.75)
@@ -112,10 +112,10 @@ def opendp_widths(population, people, epsilon, seed, runs):
 
 
 EXPLAINED = (
+    "Heaps in bins wider than their own steps may be anywhere in them, so intervals there are wide, most of all beside "
+    "many people: a bin for every step has none of that, and is the better grid for such columns.",
     "A quantile that sits where many people have one value cannot be covered in 95 % of runs: an interval of values "
     "that occur holds it nearly always.",
-    "Heaps in wide bins may be anywhere in them, so their intervals cover more often than those of columns with a bin "
-    "for every step, unless all heaps are at one end.",
     "Where groups are small beside the noise, the interval of a difference comes near the whole range, which holds "
     "every truth.",
 )
@@ -176,7 +176,7 @@ def real_rows(runs):
                 kept.append((found.low <= population.mean() <= found.high, found.high - found.low))
             covered, ours = np.mean(kept, axis=0)
             yield ratio_row(
-                name, people, epsilon, ours, opendp_widths(population, people, epsilon, seed, 2000), covered
+                name, people, epsilon, ours, opendp_widths(population, people, epsilon, seed, PEER_RUNS), covered
             )
 
 
@@ -196,7 +196,7 @@ def simulated_rows(found):
     for (name, people, epsilon), answers in found.items():
         if "wards" not in name:
             covered, ours = answers["mean"]
-            widths = opendp_widths(simulated()[name], people, epsilon, 3, 2000)
+            widths = opendp_widths(simulated()[name], people, epsilon, 3, PEER_RUNS)
             yield ratio_row(name, people, epsilon, ours, widths, covered)
 
 

@@ -14,6 +14,7 @@ correction for its kurtosis. People are in the data or not, so nothing is sample
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -45,6 +46,7 @@ def count(
     return Answer(question, None, float(max(noisy, 0)), float(low), float(high), level, (NOISE,))
 
 
+@lru_cache(maxsize=64)
 def noise_quantile(law: NoiseLaw, cells: int, tail: float) -> int:
     """The least whole number that the noise of so many cells together exceeds with at most this probability."""
     deviation = math.sqrt(cells * law.variance)

@@ -50,20 +50,17 @@ class NumberColumn:
         )
 
     @cached_property
-    def _beyond(self) -> tuple[Floats, Floats]:
-        """By bin, people less the mean of the two bins beside it, and the variance of that where these have as many."""
-        people, noise, bins = self.sums.people, self.sums.variance, len(self.values)
-        variance = noise + self.rows_per_person * np.maximum(people, 0)
-        if bins == 1:
-            return people, noise
-        below, above = np.r_[1, 0 : bins - 1], np.r_[1:bins, bins - 2]
-        return people - (people[below] + people[above]) / 2, variance + (variance[below] + variance[above]) / 4
-
-    @cached_property
     def heaps(self) -> Floats:
-        """By bin the people that it has beyond its neighbours, where these are too many to be chance; 0 elsewhere."""
-        beyond, variance = self._beyond
-        return np.where(beyond > STANDS_OUT * np.sqrt(np.maximum(variance, 0)), beyond, 0.0)
+        """By bin the people that it has beyond both bins beside it, where these are too many to be chance; 0
+        elsewhere."""
+        people, bins = self.sums.people, len(self.values)
+        if bins == 1:
+            return np.maximum(people, 0)
+        below, above = np.r_[1, 0 : bins - 1], np.r_[1:bins, bins - 2]
+        beside = np.where(people[below] > people[above], below, above)
+        variance = self.sums.variance + self.rows_per_person * np.maximum(people, 0)
+        beyond = people - people[beside]
+        return np.where(beyond > STANDS_OUT * np.sqrt(variance + variance[beside]), beyond, 0.0)
 
     @cached_property
     def turn(self) -> tuple[int, float]:

@@ -26,7 +26,7 @@ MOST_SKEW, MOST_KURTOSIS, MOST_UNSURE = 1.0, 3.0, 0.5
 """Beyond these the correction is not to be trusted. A double exponential has a kurtosis of 3."""
 
 ROUNDING = 1e-12
-GRID, ROUNDS, PARTS = 65, 4, 17
+GRID, ROUNDS, PARTS = 65, 3, 17
 """Numbers at which a test is tried, and how often the place where it turns is cut into so many parts."""
 
 
@@ -63,7 +63,8 @@ class Score:
 def shorter(whole: Score, part: Score, cost: Floats, tail: float) -> Floats:
     """The excess of one of two scores, whichever can be expected to reject more: ``part`` has less noise, and is less
     by ``cost``. Only variances decide."""
-    return np.where(whole.most(tail) <= part.most(tail) + cost, whole.excess(tail), part.excess(tail))
+    most, most_of_part = whole.most(tail), part.most(tail)
+    return np.where(most <= most_of_part + cost, whole.value - most, part.value - most_of_part)
 
 
 def least_accepted(excess: Callable[[Floats], Floats], grid: Floats) -> float | None:
