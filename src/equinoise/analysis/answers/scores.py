@@ -46,14 +46,16 @@ class Score:
     def most(self, tail: float) -> Floats:
         """Above which the score is with probability ``tail``."""
         variance = np.maximum(self.variance, (ROUNDING * self.size) ** 2 + 1e-300)
+        deviation = np.sqrt(variance)
+        cube, square = variance * deviation, variance * variance
         z = NormalDist().inv_cdf(1 - tail)
-        skew = np.clip(self.third / variance**1.5, -MOST_SKEW, MOST_SKEW)
-        shared = np.clip(self.covariance / variance**1.5, -MOST_SKEW, MOST_SKEW)
-        kurtosis = np.clip(self.fourth / variance**2, 0, MOST_KURTOSIS)
-        unsure = np.clip(self.unsure / variance**2, 0, MOST_UNSURE)
+        skew = np.minimum(np.maximum(self.third / cube, -MOST_SKEW), MOST_SKEW)
+        shared = np.minimum(np.maximum(self.covariance / cube, -MOST_SKEW), MOST_SKEW)
+        kurtosis = np.minimum(self.fourth / square, MOST_KURTOSIS)
+        unsure = np.minimum(self.unsure / square, MOST_UNSURE)
         place = z - shared / 2 + (z * z - 1) * (skew - 3 * shared) / 6
         place = place + (z**3 - 3 * z) * kurtosis / 24 + (z**3 + z) * unsure / 8
-        return np.asarray(place * np.sqrt(variance))
+        return np.asarray(place * deviation)
 
     def excess(self, tail: float) -> Floats:
         """How far above that the score is: what it is of is rejected where this is above 0."""
@@ -64,7 +66,7 @@ def shorter(whole: Score, part: Score, cost: Floats, tail: float) -> Floats:
     """The excess of one of two scores, whichever can be expected to reject more: ``part`` has less noise, and is less
     by ``cost``. Only variances decide."""
     most, most_of_part = whole.most(tail), part.most(tail)
-    return np.where(most <= most_of_part + cost, whole.value - most, part.value - most_of_part)
+    return np.asarray(np.where(most <= most_of_part + cost, whole.value - most, part.value - most_of_part))
 
 
 def least_accepted(excess: Callable[[Floats], Floats], grid: Floats) -> float | None:
