@@ -51,8 +51,7 @@ class CellSums:
 
 def cell_sums(noisy: Ints, law: NoiseLaw) -> CellSums:
     """The sums over the last axis of noisy counts."""
-    a = math.exp(-1 / law.scale)
-    odds = a / (1 - a)
+    odds = math.exp(-1 / law.scale) / -math.expm1(-1 / law.scale)  # a / (1 - a)
     above = noisy > 0
     cells = noisy.shape[-1]
     many = above.sum(axis=-1).astype(np.float64)

@@ -38,9 +38,9 @@ def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answe
     model = np.asarray(table.by_bin([a, b], estimated)[valued].sum(axis=2), dtype=np.float64)
     question = f"correlation:{a},{b}"
     nothing = Answer(question, None, None, -1.0, 1.0, level, (NOTHING,))
-    units = [_units(column, model.sum(axis=1 - number)) for number, column in enumerate(columns)]
-    if min(len(u) for u, _ in units) < 2:  # everybody has one value
+    if min(len(column.values) for column in columns) < 2:
         return nothing
+    units = [_units(column, model.sum(axis=1 - number)) for number, column in enumerate(columns)]
     (u, within_u), (v, within_v) = units
     product, squares = np.outer(u, v), (np.add.outer(u * u - within_u, v * v - within_v)) / 2
     flat = CellSums(*(part.ravel() for part in vars(sums).values()))

@@ -68,6 +68,6 @@ def noise_probabilities(law: NoiseLaw, cells: int, points: int) -> Floats:
 
 def _normal_quantile(law: NoiseLaw, cells: int, tail: float) -> int:
     """That of a normal law of this variance and kurtosis."""
-    kurtosis = (6 + 1 / law.variance) / (2 * cells) if cells else 0.0
+    kurtosis = (3 + 1 / law.variance) / cells
     z = NormalDist().inv_cdf(1 - tail)
     return math.ceil((z + (z**3 - 3 * z) * kurtosis / 24) * math.sqrt(cells * law.variance) - 0.5)
