@@ -163,7 +163,7 @@ def test_the_p_value_is_the_level_at_which_the_interval_reaches_no_difference():
 
 def test_several_rows_a_person_widen_what_is_sampled_and_are_said():
     counts = np.zeros(40, int)
-    counts[10:30] = 500
+    counts[:] = 900 * np.exp(-(((np.arange(40) - 20) / 8) ** 2))
     alone, together = (mean(NoisyTable(counts, (AGE,), NoiseLaw(0.05, rows)), "age") for rows in (1, 9))
     assert SEVERAL in together.contains
     assert SEVERAL not in alone.contains

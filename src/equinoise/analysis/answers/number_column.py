@@ -51,16 +51,16 @@ class NumberColumn:
 
     @cached_property
     def heaps(self) -> Floats:
-        """By bin the people that it has beyond both bins beside it, where these are too many to be chance; 0
+        """By bin the people that it has beyond the mean of those beside it, where they are too many to be chance; 0
         elsewhere."""
         people, bins = self.sums.people, len(self.values)
         if bins == 1:
             return np.maximum(people, 0)
         below, above = np.r_[1, 0 : bins - 1], np.r_[1:bins, bins - 2]
-        beside = np.where(people[below] > people[above], below, above)
         variance = self.sums.variance + self.rows_per_person * np.maximum(people, 0)
-        beyond = people - people[beside]
-        return np.where(beyond > STANDS_OUT * np.sqrt(variance + variance[beside]), beyond, 0.0)
+        beyond = people - (people[below] + people[above]) / 2
+        chance = np.sqrt(variance + (variance[below] + variance[above]) / 4)
+        return np.where(beyond > STANDS_OUT * chance, beyond, 0.0)
 
     @cached_property
     def turn(self) -> tuple[int, float]:
