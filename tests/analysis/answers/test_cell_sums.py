@@ -77,3 +77,17 @@ def test_the_score_of_a_mean_has_the_variance_that_it_is_said_to_have(people):
     assert abs(np.mean(values)) < 6.2 * deviation / math.sqrt(runs)  # a probability of 1e-9
     spread = np.std((np.array(values) - np.mean(values)) ** 2) / math.sqrt(runs)
     assert abs(np.mean(told) - deviation**2) < 6.2 * spread
+
+
+@pytest.mark.parametrize("people", [0, 3])
+def test_the_bin_that_decides_what_is_left_out_counts_less_than_its_people_on_average(people):
+    rng, law, left = np.random.default_rng(10), NoiseLaw(2.0, 1), []
+    a = -math.expm1(-1 / law.scale)
+    for _ in range(4000):
+        noisy = rng.poisson(people, 20) + rng.geometric(a, 20) - rng.geometric(a, 20)
+        column = number_column(NoisyTable(noisy, (Axis("x", 0.0, 1.0, 20),), law), "x")
+        turn, certain = column.turn
+        if certain:
+            left.append(column.sums.people[turn] - certain - people)
+    assert len(left) > 400
+    assert np.mean(left) < 6.2 * np.std(left) / math.sqrt(len(left))
