@@ -150,9 +150,10 @@ def verdicts(found, runs):
         held = np.rint(np.array(list(shares.values())) * runs)
         below, above = binom.cdf(held, runs, LEAST) < CHANCE, binom.sf(held - 1, runs, MOST) < CHANCE
         worst = min(shares, key=shares.get)
+        where = f"{worst[0]}, {worst[1]:,} people, epsilon {worst[2]:g}"
         yield (
-            f"- {answer}: {100 * np.mean(held) / runs:.1f} % on average, least {100 * shares[worst]:.1f} % ({worst[0]}"
-            f", {worst[1]:,} people, epsilon {worst[2]:g}), most {100 * held.max() / runs:.1f} %; of {len(shares)} cases "
+            f"- {answer}: {100 * np.mean(held) / runs:.1f} % on average, least {100 * shares[worst]:.1f} % ({where}), "
+            f"most {100 * held.max() / runs:.1f} %; of {len(shares)} cases "
             f"{below.sum()} are below 94 % and {above.sum()} above 99 % by more than chance: "
             f"{'**missed**' if below.any() or above.any() else 'reached'}"
         )
