@@ -5,4 +5,5 @@ machine's limits in one run, writes ``results.md`` with the goals on top and ``g
 missed. ``python -m benchmarks.run counting draws`` measures only the parts named; ``tests/project/test_benchmarks.py``
 runs every part at a small size. ``python -m benchmarks.attack`` plays an attacker against every promise, writes
 ``attack.md`` and fails if one is broken: run it after a change to draws, certificates or promises.
+``python -m benchmarks.answers`` asks how often intervals from noisy counts hold the truth.
 """
