@@ -31,7 +31,8 @@ OTHERWISE = {
 """Settings that a command has otherwise than the table."""
 
 OF_THEIR_OWN = {
-    ("cost", "draws"), ("cost", "delta"), ("schema", "column"), ("book create", "epsilon"), ("book create", "delta"),
+    ("answer", "schema"), ("cost", "draws"), ("cost", "delta"), ("schema", "column"), ("book create", "epsilon"),
+    ("book create", "delta"),
 }  # fmt: skip
 """Options that are called like a setting and are none."""
 
