@@ -21,7 +21,8 @@ HEADER = ("question", "estimate", "95 % interval", "data")
 
 HOW_TO_READ = (
     "What anybody can answer from the noisy counts alone ('equinoise answer'), with intervals, and what the data says "
-    "at the resolution of the grid. Estimates may be published; the last column is as secret as the data."
+    "at the resolution of the grid: its median is the middle of a bin, where an answer says how far into the bin. "
+    "Estimates may be published; the last column is as secret as the data."
 )
 
 
