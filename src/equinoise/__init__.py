@@ -9,10 +9,13 @@ TYPE_CHECKING = False  # as in typing, which would take its time: Ctrl-C before 
 if TYPE_CHECKING:
     from typing import Any
 
+    from equinoise.analysis.answers.answer import Answer as Answer
+    from equinoise.analysis.answers.ask import Answers as Answers
     from equinoise.analysis.audit import Audit as Audit
     from equinoise.analysis.audit import audit as audit
     from equinoise.analysis.compare import Comparison as Comparison
     from equinoise.analysis.compare import compare as compare
+    from equinoise.analysis.release import Release as Release
     from equinoise.analysis.row_losses import write_losses as write_losses
     from equinoise.data.axis import Axis as Axis
     from equinoise.data.category_axis import CategoryAxis as CategoryAxis
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from equinoise.mechanisms.book import Book as Book
     from equinoise.mechanisms.per_instance import PerInstance as PerInstance
     from equinoise.mechanisms.private_table import PrivateTable as PrivateTable
-    from equinoise.mechanisms.release import Release as Release
     from equinoise.privacy.certificate import Certificate as Certificate
     from equinoise.privacy.certificate import certify as certify
     from equinoise.privacy.promise import Promise as Promise
@@ -48,6 +50,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
+    "Answer": "analysis.answers.answer",
+    "Answers": "analysis.answers.ask",
     "Audit": "analysis.audit",
     "Axis": "data.axis",
     "BadInput": "errors",
@@ -68,7 +72,7 @@ _HOMES = {
     "NotPublicWarning": "errors",
     "Promise": "privacy.promise",
     "PromiseNotMet": "errors",
-    "Release": "mechanisms.release",
+    "Release": "analysis.release",
     "Schema": "data.schema",
     "SeveralRowsWarning": "errors",
     "Solution": "solvers.solution",
@@ -86,11 +90,11 @@ _HOMES = {
 }
 
 __all__ = [
-    "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
-    "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning", "PerInstance",
-    "Plan", "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning", "Solution",
-    "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan", "private_bounds",
-    "synthesize", "write_losses",
+    "Answer", "Answers", "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column",
+    "Comparison", "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning",
+    "PerInstance", "Plan", "PrivateTable", "Promise", "PromiseNotMet", "Release", "Schema", "SeveralRowsWarning",
+    "Solution", "WeakPromiseWarning", "audit", "best_response", "certify", "compare", "optimize", "plan",
+    "private_bounds",    "synthesize", "write_losses",
 ]  # fmt: skip
 
 

@@ -2,22 +2,19 @@
 
     python check.py FILE [--data people.csv [--schema people.toml]]
 
-FILE is a saved mechanism, a file of noisy counts or a book. What it promises is worked out again, and no proof is in
-floats; docs/check.md says what is checked and what not. Exit status: 0 it holds, 1 it does not, 2 nothing to check.
+FILE: a saved mechanism, noisy counts or a book (see docs/check.md). Exit status: 0 it holds, 1 not, 2 cannot say.
 """
 
-import argparse, base64, csv, hashlib, json, math, re, sqlite3, struct, tomllib, unicodedata, zlib  # noqa: E401, I001
+import argparse, base64, csv, datetime, hashlib, itertools, json, math, re, sqlite3, struct, tomllib, unicodedata, zlib  # noqa: E401, I001
 from collections import Counter, defaultdict
-from datetime import date
 from decimal import MAX_EMAX, MIN_EMIN, Decimal, localcontext
 from fractions import Fraction
-from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-MECHANISM, COUNTS, BOOK = 7, 1, 1  # the formats that are read here
-MISSING = {"", "na", "n/a", "nan", "null", "none", "missing", "#n/a", ".", "?"}
+MECHANISM, COUNTS, BOOK = 7, 2, 1  # the formats that are read here
 TINY = Decimal("1e-40")  # more than decimals of 60 digits get wrong
+MISSING = {"", "na", "n/a", "nan", "null", "none", "missing", "#n/a", ".", "?"}
 
 
 class Broken(Exception):
@@ -45,9 +42,9 @@ def epsilon_of_zcdp(rho: Decimal, delta: float) -> Decimal:
 
 
 def rows_within(epsilon: float, rows: int, total: float, delta: float) -> bool:
-    """Whether draws of a range of epsilon each are within total and delta together: as they add up; as each is
-    epsilon^2/8-zCDP; or by the worst pair, of two outcomes (Dong, Durfee, Rogers 2020), which for every l < rows and
-    t = (total + (l + 1) epsilon)/(rows + 1) costs P(at most l of the second) - e^total Q(at most l of the second)."""
+    """Whether draws of a range of epsilon each are within total and delta together: as they add up, as each is
+    epsilon^2/8-zCDP, or by the worst pair, of two outcomes (Dong, Durfee, Rogers 2020): for every l < rows and t =
+    (total + (l + 1) epsilon)/(rows + 1) it costs P(at most l of the second) - e^total Q(at most l of the second)."""
     if rows * Fraction(epsilon) <= Fraction(total) or delta == 0:
         return rows * Fraction(epsilon) <= Fraction(total)
     e, most = Decimal(epsilon), Decimal(total)
@@ -102,7 +99,7 @@ class Mechanism:
         usual = 1 if alone or self.settings.get("unit_rows") == "one" else 2**20
         self.most = usual if game else self.said["rows_per_person"]
         entries = [] if game else list(zip(self.said["cells"], self.said["times"], strict=True))
-        bags = self.said["bags"] if game else [entries[a:b] for a, b in pairwise(self.said["begins"])]
+        bags = self.said["bags"] if game else [entries[a:b] for a, b in itertools.pairwise(self.said["begins"])]
         for pairs, n in zip(bags, self.said["people"], strict=True):
             rows = sum(times for _, times in pairs)
             require(rows <= self.most, f"Somebody has {rows} rows, and may have no more than {self.most}.")
@@ -119,6 +116,7 @@ class Mechanism:
         found = known[self.said["method"]]() + (self.check_data(data, schema) if data else [])
         if known is checks:
             of = "differential privacy with epsilon {epsilon} and delta {delta}".format(**self.total)
+            of += f" (and epsilon {self.settings.get('bounds_epsilon', 0)} for bounds)"
             found.insert(0, f"Promised: {of} for all that comes out, one person (rows: {self.most}) more or less.")
         return [*found, f"Checked: the chain of releases, {self.spent:,} draws of {self.draws or 'any number'}.",
                 f"Not checked: copies, rewriting, bounds (public: {self.settings['public_bounds']})."]  # fmt: skip
@@ -186,7 +184,7 @@ class Mechanism:
             places = [cell // math.prod(self.shape[d + 1 :]) % bins for d, bins in enumerate(self.shape)]
             sides = [range(max(0, x - len(one) + 1), min(b - u, x + len(one))) if x < b - u else [x]
                      for x, one, b, u in zip(places, near, self.shape, rule["categories"], strict=True)]  # fmt: skip
-            for there in product(*sides):
+            for there in itertools.product(*sides):
                 counts, target = height, 0
                 for x, y, one, bins in zip(places, there, near, self.shape, strict=True):
                     counts, target = counts * one[abs(x - y)] >> 16, target * bins + y
@@ -233,7 +231,7 @@ class Mechanism:
         require(said.get("unit") == unit, f"The schema's unit is {said.get('unit')!r}, and the file's is {unit!r}.")
         for axis in self.axes if schema is not None else ():
             day, bounds = axis.get("day_zero"), [axis.get("low"), axis.get("high")]
-            bounds = [date.fromordinal(date.fromisoformat(day).toordinal() + int(x)) for x in bounds] if day else bounds
+            bounds = [datetime.date.fromisoformat(day) + datetime.timedelta(int(x)) for x in bounds] if day else bounds
             known = axis | {"bounds": bounds, "categories": axis.get("names"), "bins": bins_of(axis, 0)}
             others = [key for key, value in said["columns"][axis["name"]].items() if value != known.get(key, value)]
             require(not others, f"Column {axis['name']!r} has other {' and '.join(others)} in the schema.")
@@ -249,8 +247,7 @@ class Mechanism:
         for cells in map(sorted, persons.values()):  # of too many rows those in the middle of equal parts, by cell
             m, n = min(self.most, len(cells)), len(cells)
             counted[tuple(cells[-((2 * j + 1) * n // (-2 * m)) - 1] for j in range(m))] += 1
-        differ = max((counted - self.people).total(), (self.people - counted).total())
-        require(counted == self.people, f"The people are not those of {data.name}: {differ:,} of them differ.")
+        require(counted == self.people, f"The people are not those of {data.name}.")
         return [f"Checked: the {counted.total():,} people, with {self.rows.total():,} rows, are those of {data.name}."]
 
 
@@ -265,7 +262,7 @@ def bin_of(axis: dict[str, Any], text: str) -> Any:
             return words.index(text)
     elif text.lower() not in MISSING:
         day, low, high, step, padding = (axis[name] for name in ("day_zero", "low", "high", "step", "padding"))
-        value = (date.fromisoformat(text[:10]) - date.fromisoformat(day)).days if day else float(text)
+        value = (datetime.date.fromisoformat(text[:10]) - datetime.date.fromisoformat(day)).days if day else float(text)
         if low <= value <= high or (rule == "clip" and abs(value) < math.inf):
             value, last = min(max(value, low), high), round((high - low) / (step or 1))
             if step is None:
@@ -280,15 +277,18 @@ def check_counts(said: dict[str, Any]) -> list[str]:
     """Check a file of noisy counts: that the noise is enough for the epsilon that it names."""
     if said["equinoise_counts"] != COUNTS:
         raise ValueError(f"it has no noisy counts of format {COUNTS}")
+    same = said.pop("digest", "") == hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
     scale, rows, epsilon = said["noise"]["scale"], said["noise"]["rows_per_person"], said["epsilon"]
     require(0 < rows <= Fraction(scale) * Fraction(epsilon), f"Noise of scale {scale} is too small.")
     cells, told = math.prod(len(column["bins"]) for column in said["columns"]), said["promise"].split("epsilon ")[1]
     fit = len(said["counts"]) == cells == sum(type(count) is int for count in said["counts"])
+    require(same, "Its digest does not match.")
     require(fit, f"There is not one whole number for each of {cells:,} cells.")
-    require(float(told.split(" ")[0]) >= epsilon, f"Its sentence says less than epsilon {epsilon}.")
-    return [f"Promised: differential privacy with epsilon {epsilon} for {cells:,} noisy counts.",
-            f"Checked: that the noise is enough for that, for a person with at most {rows} rows.",
-            "Not checked: that the noise was drawn by that law, which cannot be seen without the people."]  # fmt: skip
+    total, told = Fraction(str(epsilon)) + Fraction(str(said["bounds_epsilon"])), told.split(" ")[0]
+    require(Fraction(told) >= total, f"Its sentence says less than epsilon {float(total):g}.")
+    return [f"Promised: differential privacy with epsilon {told} for {cells:,} noisy counts and their bounds.",
+            f"Checked: that the noise is enough for {epsilon} of it, for a person with at most {rows} rows.",
+            "Not checked: that the noise was drawn by that law, or what finding the bounds cost."]  # fmt: skip
 
 
 def check_book(path: Path) -> list[str]:

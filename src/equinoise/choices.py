@@ -47,8 +47,8 @@ SEPARATOR_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 COMMANDS = {
     name: f"equinoise.cli.{name}"
     for name in (
-        "audit", "book", "compare", "cost", "demo", "explore", "losses", "optimize", "plan", "report", "reproduce",
-        "sample", "schema", "show", "synthesize",
+        "answer", "audit", "book", "compare", "cost", "demo", "explore", "losses", "optimize", "plan", "report",
+        "reproduce", "sample", "schema", "show", "synthesize",
     )
 }  # fmt: skip
 

@@ -208,14 +208,16 @@ def nearly_all_rows_of_one(path):
     forge(path, lambda document: document["bags"][0][0].__setitem__(1, 10**5), weights=weights)
 
 
-def of_json(**fields):
-    """A file of noisy counts with other fields."""
+def of_json(refit=True, **fields):
+    """A file of noisy counts with other fields, and a digest that is made to fit."""
 
     def plant(path):
         said = json.loads(path.read_text())
+        digest = said.pop("digest")
         for name, value in fields.items():
             said[name] = {**said[name], **value} if isinstance(value, dict) else value
-        path.write_text(json.dumps(said))
+        digest = hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest() if refit else digest
+        path.write_text(json.dumps({**said, "digest": digest}))
 
     return plant
 
@@ -330,6 +332,8 @@ FALSE = [
     ("counts.json", of_json(epsilon=1.5), SMALL),
     ("counts.json", of_json(counts=[1, 2]), "not one whole number for each of 81 cells"),
     ("counts.json", of_json(counts=[0.5] * 81), "not one whole number for each of 81 cells"),
+    ("counts.json", of_json(refit=False, counts=[1] * 81), "Its digest does not match"),
+    ("counts.json", of_json(bounds_epsilon=0.5), "says less than epsilon 2.5"),
     ("counts.json", of_json(promise="With epsilon 0.1 for everything"), "says less than epsilon 2"),
     ("a.book", by_sql("UPDATE equinoise_event SET text = replace(text, '0.3', '0.1') WHERE number = 1"), FOLLOWS),
     ("a.book", by_sql("DELETE FROM equinoise_event WHERE number = 2"), FOLLOWS),

@@ -21,7 +21,8 @@ def test_all_is_the_public_interface():
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert ast.literal_eval(shown) == sorted(equinoise.__all__)
     assert set(equinoise.__all__) == {
-        "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate", "Column", "Comparison",
+        "Answer", "Answers", "Audit", "Axis", "BadInput", "Book", "BudgetSpent", "CategoryAxis", "Certificate",
+        "Column", "Comparison",
         "EquinoiseError", "EquinoiseWarning", "Game", "Grid", "Histogram", "Mechanism", "NotPublicWarning",
         "PerInstance", "Plan", "PrivateTable", "Promise", "Release",
         "PromiseNotMet", "Schema", "SeveralRowsWarning", "Solution", "WeakPromiseWarning", "audit", "best_response",

@@ -31,7 +31,7 @@ OTHERWISE = {
 """Settings that a command has otherwise than the table."""
 
 OF_THEIR_OWN = {
-    ("cost", "draws"), ("cost", "delta"), ("schema", "column"), ("schema", "epsilon"),
+    ("answer", "schema"), ("cost", "draws"), ("cost", "delta"), ("schema", "column"), ("schema", "epsilon"),
     ("book create", "epsilon"), ("book create", "delta"),
 }  # fmt: skip
 """Options that are called like a setting and are none."""

@@ -23,6 +23,7 @@ from equinoise.solvers.solution import Round
 OPTIMIZE = ["optimize", "pay.csv", "--column", "pay", "--epsilon", "1", "--bounds", "pay", "0", "100", "--bins", "41"]
 COLOUR = re.compile(r"\x1b\[(?:\d+;)*3\d")
 COMMANDS = [
+    "answer",
     "audit",
     "book",
     "compare",

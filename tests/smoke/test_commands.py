@@ -91,6 +91,10 @@ def test_rows_to_publish_and_what_is_charged_for_them(folder, method):
     assert "Differential privacy with epsilon 1 for everything in this release" in " ".join(made.split())
     assert pl.read_csv(folder / f"{method}.csv").shape == (9, 1)
     assert json.loads(run(folder, "book", "show", f"{method}.book", "--json"))["epsilon_left"] == 0
+    answers = json.loads(run(folder, "answer", out, "mean:pay", "median:pay", "--json"))["answers"]
+    if method == "pay-once":
+        answers += json.loads(run(folder, "answer", "pay-once.eq", "mean:pay", "count", "--json"))["answers"]
+    assert all(answer["low"] <= answer["estimate"] <= answer["high"] for answer in answers)
     assert json.loads(run(folder, "plan", *asked, "--people", 200, "--json"))["method"] in {"envelope", "pay-once"}
 
 

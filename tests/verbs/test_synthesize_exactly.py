@@ -19,7 +19,7 @@ from equinoise.analysis.audit import audit
 from equinoise.data.read_players import columns_asked_for, read_players
 from equinoise.mechanisms import counts_table
 from equinoise.mechanisms.private_table import check_private_grid
-from equinoise.mechanisms.published_counts import published_counts
+from equinoise.mechanisms.published_counts import PublishedCounts
 from equinoise.verbs.table_request import Saving, TableRequest, public_columns
 from tests.conftest import seeded_bytes
 
@@ -189,7 +189,7 @@ def test_all_that_comes_out_of_noisy_counts_depends_on_them_alone(name, monkeypa
         rows = made.sample(50, source=seeded_bytes(1)).write_csv()
         made.report(tmp_path / "page.html", public=True, force=True)
         page = (tmp_path / "page.html").read_text()
-        found.add((tuple(made.weights), made.rows_alike, rows, json.dumps(published_counts(made)), page))
+        found.add((tuple(made.weights), made.rows_alike, rows, json.dumps(PublishedCounts.of(made).to_json()), page))
     assert len(found) == 1
 
 

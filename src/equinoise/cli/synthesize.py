@@ -64,6 +64,7 @@ def command(
     from equinoise.mechanisms.counts_table import CountsTable
     from equinoise.mechanisms.published_counts import publish_counts as write_counts
     from equinoise.present import terminal
+    from equinoise.present.true_answers import true_answers
     from equinoise.verbs.synthesize import synthesize
 
     parse_columns(settings)
@@ -80,15 +81,16 @@ def command(
     settings["base"] = None if base is None else read_numbers(base)
     with print_warnings() as warnings, terminal.progress() as progress:
         release = synthesize(data, save=save, force=force, progress=progress, **settings)
+    made = release.mechanism
     write_frames(out, iter([release.rows]), mode=0o644, force=force)
     if publish_counts is not None:
-        assert isinstance(release.mechanism, CountsTable)
-        write_counts(release.mechanism, publish_counts, force=force)
+        assert isinstance(made, CountsTable)
+        write_counts(made, publish_counts, force=force)
     warn_of_replaced(save, released, warnings)
     if as_json:
         files = {"file": str(save), "rows_file": str(out), "counts_file": publish_counts and str(publish_counts)}
-        many = {"rows_drawn": release.rows.height, "promise_in_one_line": release.promise.in_one_line}
-        many["plan"] = release.mechanism.settings["plan"]
-        terminal.print_json({**release.mechanism.summary(), **many, **files, "warnings": warnings})
+        many = {"rows_drawn": release.rows.height, "promise_in_one_line": made.promise.in_one_line}
+        many |= {"plan": made.settings["plan"], "answers": [answer.to_json() for answer in true_answers(made)]}
+        terminal.print_json({**made.summary(), **many, **files, "warnings": warnings})
     else:
-        terminal.show_synthesized(release.mechanism, release.rows.height, out, save, publish_counts, verbose=verbose)
+        terminal.show_synthesized(made, release.rows.height, out, save, publish_counts, verbose=verbose)

@@ -223,6 +223,15 @@ def schema_of(
     return Schema(tuple(column_of(axis, public, usual) for axis in axes), unit)
 
 
+def with_usual_rules(schema: Schema, usual: Mapping[str, str]) -> Schema:
+    """A schema that says the ``usual`` rules where it says none: what :func:`schema_of` leaves out."""
+    columns = []
+    for column in schema.columns:
+        outside = column.outside or outside_rule(usual["outside"], column.categories is None)
+        columns.append(replace(column, missing=column.missing or usual["missing"], outside=outside))
+    return replace(schema, columns=tuple(columns))
+
+
 def column_of(axis: AnyAxis, public: bool, usual: Mapping[str, str] = USUAL_RULES) -> Column:
     """What a schema says of the column of an axis."""
     unsaid = {**usual, "outside": outside_rule(usual["outside"], isinstance(axis, Axis))}

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from equinoise.analysis.answers.ask import Answers
 from equinoise.analysis.audit import Audit
 from equinoise.analysis.compare import Comparison
+from equinoise.analysis.release import Release
 from equinoise.data.make_grid import describe_bins
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.mechanisms.release import Release
+from equinoise.present.answer_rows import answer_rows, what_intervals_contain
 from equinoise.present.book_words import STATES, book_notes, book_verdict
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
@@ -65,13 +67,15 @@ def line_of(view: Mechanism | Solution) -> str:
 
 def html_of_release(release: Release) -> str:
     """The first rows as a table, and what is promised of all of them: nothing here is secret."""
+    promise = "" if release.promise is None else escape(release.promise.public().in_one_line)
+    if release.rows is None:
+        return f"<div><p>{escape(release.contents)} {promise}</p></div>"
     rows = pl.DataFrame(release.rows)
     head = "".join(f"<th>{escape(str(name))}</th>" for name in rows.columns)
     body = "".join(
         f"<tr>{''.join(f'<td>{escape(str(value))}</td>' for value in row)}</tr>" for row in rows.head(MOST_ROWS).rows()
     )
     shown = f"{rows.height:,} rows" if rows.height <= MOST_ROWS else f"The first {MOST_ROWS} of {rows.height:,} rows"
-    promise = escape(release.promise.public().in_one_line)
     return f"<div><p>{shown}. {promise}</p><table><tr>{head}</tr>{body}</table></div>"
 
 
@@ -84,6 +88,19 @@ def html_of_plan(plan: Plan) -> str:
     tables = "".join(_table(head, rows) for head, rows in (errors, (header, lines)) if rows)
     first, *others = (f"<p>{escape(sentence)}</p>" for sentence in sentences if sentence)
     return f"<div>{first}{tables}{''.join(others)}</div>"
+
+
+def text_of_answers(answers: Answers) -> str:
+    """Answers as the terminal has them."""
+    from equinoise.present.terminal.answer_output import answers_text
+
+    return answers_text(answers)
+
+
+def html_of_answers(answers: Answers) -> str:
+    """Answers as a table, and what their intervals contain: nothing here is secret."""
+    sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in what_intervals_contain(answers))
+    return f"<div>{_table(*answer_rows(answers))}{sentences}</div>"
 
 
 def html_of_book(book: Book) -> str:
@@ -175,6 +192,8 @@ VIEWS.update(
         "html": html_of,
         "line": line_of,
         "release": html_of_release,
+        "answers": text_of_answers,
+        "answers in HTML": html_of_answers,
         "plan": html_of_plan,
         "book": html_of_book,
         "spending": plot_spending,

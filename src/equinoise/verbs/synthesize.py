@@ -7,10 +7,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from equinoise.analysis.release import Release
 from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
 from equinoise.mechanisms.model_table import ModelTable
-from equinoise.mechanisms.release import Release
 from equinoise.mechanisms.row_format import RowFormat
 from equinoise.solvers.solution import Round, tell
 from equinoise.verbs.account import Account, BookLike
@@ -78,4 +78,4 @@ def synthesize(
         made = request.make(players, counting, choice, Saving(save, force, record), progress)
     made = made.releasing(RowFormat.of(data).plain)
     tell(progress, "Drawing rows")
-    return Release(made.sample(made.rows_alike if isinstance(rows, str) else rows), made)
+    return Release.of(made, made.sample(made.rows_alike if isinstance(rows, str) else rows))

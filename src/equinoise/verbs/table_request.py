@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +13,8 @@ from equinoise.data.category_axis import EXACT, WHOLE
 from equinoise.data.grid import Grid
 from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, with_bins
 from equinoise.data.players import Players
-from equinoise.data.read_players import outside_rule
-from equinoise.data.schema import Column, Schema
+from equinoise.data.read_players import with_usual_rules
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput, WeakPromiseWarning
 from equinoise.formatting import at_most, join_and
 from equinoise.mechanisms.counts_table import CountsTable
@@ -178,15 +178,10 @@ def public_columns(schema: Schema) -> Schema:
                 f"Column {column.name!r} lists the category {large}. Whole numbers from 2^53 on are rounded where one "
                 "value is missing, so one person would change everyone's row. Give them shorter codes first."
             )
-    return replace(schema, columns=tuple(map(_without_refusals, schema.columns)))
+    return with_usual_rules(schema, PRIVATE_RULES)
 
 
 def _may_be_rounded(category: Any) -> bool:
     """Whether a category is a whole number too large for floats, which pandas has beside a missing value."""
     written = WHOLE.fullmatch(str(category).strip())
     return written is not None and (len(written[1].lstrip("+-0")) > MOST_DIGITS or int(written[1]) not in EXACT)
-
-
-def _without_refusals(column: Column) -> Column:
-    outside = outside_rule(PRIVATE_RULES["outside"], column.categories is None)
-    return replace(column, missing=column.missing or PRIVATE_RULES["missing"], outside=column.outside or outside)

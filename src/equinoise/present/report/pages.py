@@ -14,6 +14,7 @@ from equinoise.errors import BadInput
 from equinoise.formatting import at_most, percent, printable
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.present import true_answers
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.figures import FIGURES, make_figure
@@ -49,7 +50,7 @@ def private_page(mechanism: Mechanism, now: datetime, tell: Callable[[str], None
     names = [name for name in FIGURES if _has_figure(name, mechanism)]
     first = [_figure(name, mechanism, tell) for name in names if name in FIRST]
     rest = [_figure(name, mechanism, tell) for name in names if name not in FIRST]
-    sections = [_promise(mechanism, now), *first, _statistics(mechanism), *_rows(rows)]
+    sections = [_promise(mechanism, now), *first, _statistics(mechanism), *_answers(mechanism), *_rows(rows)]
     sections += [_risk(mechanism), *rest] if mechanism.differentially_private else rest
     sections += [_metrics(mechanism), _in_full(mechanism), _settings(mechanism, public=False)]
     source = "" if path is None else f" from {printable(path.name)}"
@@ -199,6 +200,16 @@ def _figure(name: str, mechanism: Mechanism, tell: Callable[[str], None]) -> Sec
 def _statistics(mechanism: Mechanism) -> Section:
     table = Table(HEADER, [row.named for row in statistics_rows(mechanism)], named=True)
     return Section("statistics", TITLE, [Paragraph(HOW_TO_READ), table], "statistics")
+
+
+def _answers(mechanism: Mechanism) -> list[Section]:
+    """Answers from noisy counts beside the true ones, if there are any."""
+    found = true_answers.true_answers(mechanism)
+    if not found:
+        return []
+    table = Table(true_answers.HEADER, [answer.row for answer in found], named=True)
+    texts = [true_answers.HOW_TO_READ, *true_answers.sentences(found)]
+    return [Section("answers", true_answers.TITLE, [*map(Paragraph, texts), table], "answers")]
 
 
 def _metrics(mechanism: Mechanism) -> Section:

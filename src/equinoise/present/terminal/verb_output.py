@@ -15,6 +15,7 @@ from equinoise.formatting import printable, shell_quote, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows, distance_title
+from equinoise.present.terminal.answer_output import show_true_answers
 from equinoise.present.terminal.bars import show_bars
 from equinoise.present.terminal.columns_table import show_columns
 from equinoise.present.terminal.consoles import stdout_console
@@ -78,6 +79,7 @@ def _show_table(console: Console, mechanism: PrivateTable, *, verbose: bool) -> 
     console.print(f"Plan: {mechanism.settings['plan']}")
     if verbose:
         _show_details(console, mechanism)
+        show_true_answers(console, mechanism)
         console.print(certificate_sentence(mechanism), style="green")
         console.print(str(mechanism.promise))
     else:
