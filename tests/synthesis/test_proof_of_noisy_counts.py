@@ -1,5 +1,6 @@
 """What docs/proof-pay-once.md needs: noise of the loss that was asked for; an estimate that fails for none of it."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -12,6 +13,7 @@ from equinoise.mechanisms.counts_table import whole_weights
 from equinoise.privacy.counts_certificate import certify_noisy_counts
 from equinoise.synthesis.estimate import estimated_people
 from equinoise.synthesis.noisy_counts import MOST_ROWS, noise_law, noisy_counts
+from tests.helpers.private_tables import paid_once
 
 ENDS = [-(2**63), 2**63 - 1]
 
@@ -40,3 +42,10 @@ def test_the_certificate_asks_for_noise_for_all_rows_of_a_person():
     assert not holds(math.nextafter(12.0, 0))
     assert not holds(12.0, sizes=(1, 4))
     assert not holds(12.0, sizes=(1, 4), rows=4)
+
+
+def test_weights_that_are_not_the_estimates_are_refused():
+    made = paid_once([1.0, 2.0, 2.0], bounds=(0, 9), bins=5, epsilon=1)
+    assert made.certificate().holds
+    other = dataclasses.replace(made, weights=made.weights[::-1] + 2**44 * np.eye(1, 5, dtype=np.int64)[0], ledger=None)
+    assert "not those of the estimate" in other.certificate().failure
