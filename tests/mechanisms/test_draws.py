@@ -90,3 +90,20 @@ def test_huge_counts():
     people = np.array([10**15, 3 * 10**15])
     cells = draw_cells(people, np.array([[4, 0], [0, 4]]), 4, 100_000, seeded_bytes(4))
     assert p_value(cells, np.array([0.25, 0.75])) > ALARM
+
+
+def pairs_p_value(cells, probabilities):
+    """Goodness of fit of every two draws in a row, taken together, to the product of their probabilities."""
+    first, second = cells[::2], cells[1::2]
+    return p_value(first * len(probabilities) + second, np.outer(probabilities, probabilities).ravel())
+
+
+@pytest.mark.parametrize("scale", [1, 2**70])
+def test_a_row_says_nothing_of_the_next(scale):
+    """What rows cost together is worked out for independent ones."""
+    parts = [1, 2, 3, 4]
+    drawn = np.concatenate(list(draws.draw_weighted([scale * part for part in parts], 20_000, seeded_bytes(8))))
+    assert pairs_p_value(drawn, np.array(parts) / 10) > ALARM
+    assert pairs_p_value(np.repeat(drawn[::2], 2), np.array(parts) / 10) < ALARM
+    deck = np.random.default_rng(3).permuted(np.tile([0, 1, 1, 2, 2, 2, 3, 3, 3, 3], (2000, 1)), axis=1).ravel()
+    assert pairs_p_value(deck, np.array(parts) / 10) < ALARM  # without putting back

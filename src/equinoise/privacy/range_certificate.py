@@ -26,7 +26,7 @@ def certify_bounded_range(epsilon: float, draws: int, total: float, delta: float
     """Whether draws whose log-ratios have a range of epsilon each cost at most ``total`` together, except with delta.
 
     One of three proofs is enough. They add up to no more, in fractions. Or each is rho-zCDP with rho = epsilon^2/8, so
-    that D of them have a Renyi divergence of at most a D rho for the ``order`` a > 1 (any will do), and
+    that D of them have a Renyi divergence of at most a D rho for the ``order`` a (any from 1.0001 on), and
 
         a D rho + (ln(1/delta) + (a - 1) ln(1 - 1/a) - ln a) / (a - 1) <= total,
 

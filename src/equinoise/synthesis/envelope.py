@@ -18,12 +18,10 @@ drawn from as by a monotone exponential mechanism (McSherry, Talwar 2007).
 
 Here a cell's people count u = unit n[x], and there are s = floor[x] + min(cap, sum over other cells z of near(x, z)
 n[z]) pseudo-people; F[x] = max(u, min(u + s, alone)), as a crowd needs none. All are whole numbers, near <= unit, and
-alone >= cap + floor[x], so that F[x] = s in an empty cell. The j people whose removal lowers F most are first those of
-x itself, then those in the nearest cells: no other j leave less of u or of u + s. Of people who are equally near it is
-best to remove nobody or everybody, because ln(e[j] (a - b j)) is concave where the cap does not hold and growing where
-it does. So it is with x's own people, too: as they go, F falls, concave in the logarithm, to ``alone``, rests there
-and falls again; and to stop where it comes to rest is no better than to remove nobody, as (E - 1) alone >= unit and so
-E^j alone >= alone + j unit. With S_j what is near when j people are gone, j running over whole cells of equal nearness,
+alone >= cap + floor[x], so that F[x] = s in an empty cell. Of all ways to remove j people, x's own first and then the
+nearest lowers F most; and of these j only those can be best at which whole cells of equal nearness are gone
+(docs/proof-envelope.md has the argument, step by step). With S_j what is near when j people are gone, j running over
+whole cells of equal nearness,
 
     g[x] = the lesser of F[x] and min over j >= n[x] of e[j] (floor[x] + min(cap, S_j)).
 

@@ -67,7 +67,8 @@ def weights_at(targets: Ints, cells: Ints, people: Ints, rule: Rule) -> tuple[In
     last = rule.shape[-1]
     starts = np.searchsorted(cells, np.arange(rule.cells // last + 1) * last)
     floors = np.array(rule.floors, dtype=np.int64)
-    log_unit, log_factor = math.log(rule.unit), math.log(rule.factor) - FACTOR_BITS * math.log(2)
+    one = 1 << FACTOR_BITS
+    log_unit, log_factor = math.log(rule.unit), math.log1p((rule.factor - one) / one)
     table = rule.near_table
     where, removed, sums = _candidates(
         targets, np.array(rule.shape, dtype=np.int64), ordered, np.array(table.shape, dtype=np.int64), table.ravel(),

@@ -52,7 +52,7 @@ def estimated_people(z: Ints, axes: Sequence[AnyAxis], noise_scale: float) -> Fl
     """People in every cell (flat, all above 0), as estimated from noisy counts of discrete Laplace noise."""
     counts = np.asarray(z)
     bins = tuple(axis.bins for axis in axes)
-    check(is_number(noise_scale) and 0 < noise_scale < 1e12, "noise_scale", "a number above 0", noise_scale)
+    check(is_number(noise_scale) and 0 < noise_scale < 1e16, "noise_scale", "a number above 0", noise_scale)
     if counts.shape != (math.prod(bins),) or counts.dtype.kind not in "iu":
         raise BadInput(f"The noisy counts must be {math.prod(bins):,} whole numbers, one for every cell of the axes.")
     shape = CellShape(bins, tuple(axis.number_bins for axis in axes))
