@@ -5,8 +5,11 @@ Nothing is imported above :func:`main`, and next to nothing by the package itsel
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line; its matrices are small, so that threads of linear algebra would only wait for each other."""
     try:
+        import os
+
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from equinoise.cli.main import main as run
 
         run()
