@@ -5,7 +5,7 @@ Nothing is imported above :func:`main`, and next to nothing by the package itsel
 
 
 def main() -> None:
-    """Run the command line; its matrices are small, so that threads of linear algebra would only wait for each other."""
+    """Run the command line. Its matrices are small: threads of linear algebra would only wait for each other."""
     try:
         import os
 
