@@ -11,7 +11,7 @@ from equinoise import optimize
 from equinoise.game.condition import Condition
 from equinoise.game.equilibrium import is_equilibrium
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.privacy.certificate import exp_lower_bound
+from equinoise.privacy.certificate import certify, exp_lower_bound
 from equinoise.privacy.loss import MARGIN, losses
 from equinoise.solvers.best_response import rounds
 from equinoise.solvers.solution import Solution
@@ -101,6 +101,29 @@ def test_every_condition_is_played_to_an_equilibrium_that_the_certificate_agrees
             types, used = game.groups(profile)
             found = game.condition.divergences(game.store.some(types, used), game.sums(profile), types).max()
             assert found >= game.condition.limit * (1 - 1e-9)
+
+
+@pytest.mark.parametrize("order", [None, 3.0])
+def test_whoever_the_other_certificates_refuse_the_game_has_unprotected(order):
+    """Right at the divergence as floating point has it, and a little above: rounding never lets anyone through."""
+    rng, refused = np.random.default_rng(4), np.zeros(3)
+    for _ in range(300):
+        people, weights = rng.integers(1, 5, 3), rng.multinomial(2**20, rng.dirichlet(np.ones(4), 3))
+        sums, ones, everyone = (people @ weights).astype(float), np.ones(3, dtype=np.int64), int(people.sum())
+
+        def condition(limit, ones=ones, everyone=everyone):
+            if order is not None:
+                return Condition(limit, ones, everyone, order=order)
+            return Condition(0.01, ones, everyone, delta=limit)
+
+        found = condition(0.1).divergences(weights.astype(float), sums, np.arange(3)).max()
+        for at, limit in enumerate((found, found * (1 - 1e-12), found * (1 - 2e-7))):
+            asked = condition(limit)
+            held = certify(people, (weights,), (2**20,), asked.epsilon, asked.delta, asked.order).holds
+            refused[at] += not held
+            assert held or asked.outside(weights.astype(float), sums, np.arange(3)).any()
+    assert refused[0] > 0
+    assert refused[2] == 300
 
 
 @pytest.mark.parametrize("kind", KINDS)

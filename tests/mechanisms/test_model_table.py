@@ -146,6 +146,7 @@ FALSE = {
     "some row could not come out": {"tables": [[0, 4], [2, 1, 1, 1, 1, 2]]},
     "do not sum": {"tables": [[1, 3], [2, 1, 1, 1, 1, 3]]},
     "a possible size": {"total": 2**62},
+    "do not sum to what they are drawn from": {"tables": [[1, 3], [2, 1, 1, 1, 1, 1]]},
 }
 
 

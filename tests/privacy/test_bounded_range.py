@@ -14,7 +14,13 @@ from benchmarks.size_cost import enumerated, two_point
 from equinoise.privacy import range_certificate
 from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
 from equinoise.privacy.bounded_range import worst_delta
-from equinoise.privacy.range_certificate import MOST_COMPOSED, _tail, certify_bounded_range, exp_upper_bound
+from equinoise.privacy.range_certificate import (
+    MOST_COMPOSED,
+    _composed_within,
+    _tail,
+    certify_bounded_range,
+    exp_upper_bound,
+)
 
 
 def pair(epsilon, t):
@@ -106,6 +112,37 @@ def test_the_exact_check_decides_where_the_worst_delta_is(epsilon, draws, total)
     delta = worst_delta(epsilon, draws, total)
     assert certify_bounded_range(epsilon, draws, total, delta * (1 + 1e-8), 2.0)
     assert not certify_bounded_range(epsilon, draws, total, delta * (1 - 1e-8), 2.0)
+
+
+SEVERAL = [(0.2, 6, 1.0), (0.5, 3, 0.7), (3.0, 5, 0.1), (1.0, 12, 2.0), (2.0, 4, 6.0)]
+
+
+@pytest.mark.parametrize(("epsilon", "draws", "total"), SEVERAL)
+def test_the_exact_check_errs_on_the_safe_side_however_few_digits_it_has(epsilon, draws, total, monkeypatch):
+    """A rounding to the wrong side, which 192 binary digits hide, shows with few."""
+    delta = worst_delta(epsilon, draws, total)
+    assert not _composed_within(epsilon, draws, total, delta * (1 - 1e-9))
+    for bits in range(8, 33):
+        monkeypatch.setattr(range_certificate, "_BITS", bits)
+        assert not _composed_within(epsilon, draws, total, delta * (1 - 1e-9))
+    monkeypatch.setattr(range_certificate, "_BITS", 64)
+    assert _composed_within(epsilon, draws, total, delta * (1 + 1e-6))
+
+
+def test_what_adds_up_to_the_last_unit_is_certified_and_no_more():
+    assert certify_bounded_range(0.125, 2, 0.25, 1e-300, 2.0)
+    assert not certify_bounded_range(math.nextafter(0.125, 1), 2, 0.25, 1e-300, 2.0)
+
+
+def test_the_decimal_check_leaves_room_for_its_rounding():
+    """On both sides of what the formula gives, nearer than floats could say; the margin is 1e-45 and a little."""
+    epsilon, draws, delta, order = 0.05, MOST_COMPOSED + 1, 1e-7, 9.25
+    with localcontext(prec=90):
+        a = Decimal(order)
+        exact = a * draws * Decimal(epsilon) ** 2 / 8
+        exact += (-Decimal(delta).ln() + (a - 1) * ((a - 1) / a).ln() - a.ln()) / (a - 1)
+        near = [exact + Decimal(units).scaleb(-46) for units in (-5, 5, 40)]
+    assert [certify_bounded_range(epsilon, draws, total, delta, order) for total in near] == [False, False, True]
 
 
 def test_rows_cost_less_than_by_zcdp():

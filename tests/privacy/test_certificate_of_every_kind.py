@@ -288,7 +288,7 @@ def test_sums_are_exact_however_they_are_split(monkeypatch, at_once, most):
     source = random.Random(3)
     owners = sorted([*range(5), *(source.randrange(5) for _ in range(6))])
     times, people = [source.randint(1, 4) for _ in owners], [source.randint(1, most) for _ in range(5)]
-    for totals in ([2**57], [2**30, 2**27], [2**20, 2**25, 2**12], [2**14] * 4):
+    for totals in ([2**61], [2**57], [2**30, 2**27], [2**20, 2**25, 2**12], [2**14] * 4):
         axes = [[cut(total, 3, source.randint) for _ in owners] for total in totals]
         plain = Plain(people, axes, totals, owners, times)
         rows = certificate_rows.Rows(people, owners, times, [np.array(axis) for axis in axes])
