@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equinoise.errors import BadInput
 from equinoise.privacy.certificate import exp_lower_bound
-from equinoise.privacy.envelope_certificate import certify_envelope
+from equinoise.privacy.envelope_certificate import _public_failure, certify_envelope
 from equinoise.synthesis.envelope import POWER_BITS, public_rule
 from equinoise.synthesis.envelope_weights import each_without_one, weights, within_reach
 
@@ -241,6 +241,63 @@ def test_a_rule_that_is_not_safe_for_every_dataset_is_refused(other):
     counts = [3, 1, 2, 0, 0, 0, 5]
     assert certified(counts, rule, 1.0, weights_of(counts, rule)).holds
     assert not certified(counts, rule, 1.0, weights_of(counts, rule), **other).holds
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize(("rows", "floors"), [(1, [2**23]), (3, [2**30, *[2**35] * 6]), (2, [2**55])])
+def test_the_factor_of_a_rule_leaves_exactly_what_rounding_needs(epsilon, rows, floors):
+    """E (1 + h) (1 + 1/floor) is at most (1/(1 + h) - 1/floor) e^(epsilon/rows), for the least floor, and no more so
+    with the next factor."""
+    h, least = Fraction(1, 2**42), Fraction(1, floors[0])
+    most = (1 / (1 + h) - least) / ((1 + h) * (1 + least)) * exp_lower_bound(Fraction(epsilon) / rows)
+    rule = public_rule(epsilon, (7,), rows_per_person=rows).to_json() | {"floors": floors, "alone": 2**70}
+    largest = math.floor(most * 2**40)
+    assert _public_failure(epsilon, rule | {"factor": largest}) is None
+    assert "by more than e^epsilon" in _public_failure(epsilon, rule | {"factor": largest + 1})
+
+
+NOT_AN_ENVELOPE = {
+    "a factor that needs more powers than their rounding allows": (
+        {"factor": 2**40 + 2**26, "alone": 2**60},
+        "more than",
+    ),
+    "a nearness above one": ({"near": [[2**16 + 1]]}, "not one of an envelope"),
+    "a nearness below zero": ({"near": [[2**16, -1]]}, "not one of an envelope"),
+    "more than a person": (lambda rule: {"height": rule["unit"] + 1}, "not one of an envelope"),
+    "a cell without a floor": ({"floors": [2**30] * 6 + [0]}, "not one of an envelope"),
+    "a crowd below its cap": (
+        lambda rule: {"alone": 2**61 - 1, "cap": 2**61 - rule["floors"][0]},
+        "not one of an envelope",
+    ),
+    "a crowd too small": (
+        lambda rule: {"alone": -(-rule["unit"] * 2**40 // (rule["factor"] - 2**40)) - 1},
+        "not one of",
+    ),
+    "rows of another number": ({"rows_per_person": 2}, "by more than e^epsilon"),
+}
+
+
+@pytest.mark.parametrize("bug", NOT_AN_ENVELOPE)
+def test_each_condition_of_the_proof_is_asked_for_by_itself(bug):
+    """Whatever the data: so nothing else, such as weights that do not follow, is there to refuse it."""
+    rule = public_rule(1.0, (7,)).to_json() | {"cap": 0}
+    fine = {"alone": -(-rule["unit"] * 2**40 // (rule["factor"] - 2**40))}
+    assert _public_failure(1.0, rule | fine) is None
+    change, said = NOT_AN_ENVELOPE[bug]
+    changed = rule | fine | (change(rule) if callable(change) else change)
+    assert said in _public_failure(1.0, changed)
+
+
+@pytest.mark.parametrize(
+    ("cells", "people", "weight_cells"),
+    [
+        ([0, 3], [2, 0], [0, 3]), ([0, 0], [1, 1], [0, 3]), ([0, 3], [1, 1], [3, 0]), ([0, 7], [1, 1], [0, 3]),
+        ([0], [1, 1], [0, 3]),
+    ],
+)  # fmt: skip
+def test_lists_that_do_not_belong_together_are_refused(cells, people, weight_cells):
+    found = certify_envelope(cells, people, weight_cells, [2**30] * 2, 1.0, public_rule(1.0, (7,)).to_json())
+    assert "belong together" in found.failure
 
 
 @pytest.mark.parametrize(("shape", "categories"), GRIDS)
