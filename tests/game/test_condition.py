@@ -149,6 +149,13 @@ def test_divergences_against_the_definitions(kind, data, seed):
             assert math.isclose(condition[1].between(p, q), max(renyi), rel_tol=1e-6, abs_tol=1e-12)
 
 
+def test_what_a_pure_condition_bounds_is_the_largest_log_ratio_either_way():
+    condition = Condition(1.0, np.array([1]), 10)
+    p, q = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.75, 0.0])
+    assert condition.between(p, q) == condition.between(q, p) == pytest.approx(math.log(2))
+    assert math.isinf(condition.between(p, np.array([1.0, 0.0, 0.0])))
+
+
 @pytest.mark.parametrize("order", [30.0, 700.0, 3000.0, 10_000.0])
 @given(game=games(epsilon=st.sampled_from([0.5, 1.0, 3.0])), seed=st.integers(0, 99))
 def test_who_is_protected_by_a_pure_epsilon_is_so_at_every_renyi_order(order, game, seed):
