@@ -1,9 +1,12 @@
 """The events of a book one by one: each follows from the one before by its number and by its link."""
 
 import pytest
+import sqlalchemy as sql
 
-from equinoise import BadInput
+from equinoise import BadInput, Book
+from equinoise.mechanisms.book import _rounded_down
 from equinoise.mechanisms.book_events import Charge, History, Made, next_link
+from equinoise.mechanisms.book_store import EVENTS, BookStore
 
 CHARGE = Charge(
     at="2026-01-01", kind="differential-privacy", method="envelope", columns=["x"], epsilon=1.0, delta=0.0
@@ -34,3 +37,24 @@ def test_a_number_that_does_not_follow_is_refused_whatever_its_link(history, num
 def test_a_link_that_does_not_follow_is_refused(history, before):
     with pytest.raises(BadInput, match="does not follow"):
         history.add(2, MADE, next_link(before, MADE))
+
+
+def test_what_fails_in_the_middle_of_a_transaction_leaves_nothing(tmp_path):
+    Book.create(tmp_path / "a.book", epsilon=1)
+    store = BookStore(tmp_path / "a.book")
+
+    def change(connection):
+        connection.execute(sql.insert(EVENTS), {"number": 1, "text": "{}", "link": ""})
+        raise ValueError("a power cut")
+
+    with pytest.raises(ValueError, match="power cut"):
+        store.wait_for(change)
+    with store.reading() as connection:
+        assert connection.execute(sql.select(EVENTS)).all() == []
+
+
+@pytest.mark.parametrize(
+    ("left", "told"), [(2 / 3, "0.666666"), (1 / 3, "0.333333"), (0.5, "0.5"), (1e-7 / 3, "3.33333e-08")]
+)
+def test_what_is_left_is_told_rounded_down(left, told):
+    assert _rounded_down(left) == told
