@@ -101,6 +101,8 @@ def test_a_row_with_something_missing_in_any_column_is_refused_or_dropped(tmp_pa
         count_jointly(rows, AXES[:2])
     histogram = count_jointly(rows, AXES[:2], missing="drop")
     np.testing.assert_array_equal(dense(histogram), expected([[1, 1], [2, 2]], AXES[:2]))
+    with pytest.raises(BadInput, match="Column 'height' has 0 missing values and 1 infinite value"):
+        count_jointly(open_rows(np.array([[1.0, 1.0], [np.inf, 1.0]]), ["height", "weight"]), AXES[:2])
     path.write_text("height,weight\n1,1\n1,\n")
     with pytest.raises(BadInput, match="Column 'weight' has 1 missing value and 0 infinite values"):
         count_jointly(open_rows(path, ["height", "weight"]), AXES[:2])
