@@ -6,10 +6,12 @@ import zlib
 from itertools import pairwise
 
 import numpy as np
+import polars as pl
 import pytest
 
+import equinoise
 from equinoise import BadInput
-from equinoise.mechanisms import saved_file
+from equinoise.mechanisms import counts_table, saved_file
 from equinoise.mechanisms.ledger import Release, parse
 from equinoise.mechanisms.saved_file import charged, digest_of, pack_digest, read, write
 
@@ -64,3 +66,13 @@ def test_only_free_files_are_replaced(tmp_path, monkeypatch):
     for force in (False, True):
         write(tmp_path / "m.eq", "{}", np.zeros((0, 0), dtype=np.int64), (), force=force)
     assert locked == [tmp_path / "m.eq"]
+
+
+def test_what_is_paid_for_stands_in_its_file_before_any_noise_is_drawn(tmp_path, monkeypatch):
+    path, seen, draw = tmp_path / "m.eq", [], counts_table.noisy_counts
+    monkeypatch.setattr(counts_table, "noisy_counts", lambda *given: seen.append(path.read_text()) or draw(*given))
+    people = pl.DataFrame({"age": [20, 30, 30]})
+    equinoise.synthesize(people, column="age", bounds=(0, 100), bins=4, epsilon=1, rows=3, method="pay-once", save=path)
+    assert [said.split("\n")[0] for said in seen] == [f"equinoise {saved_file.FORMAT} charged"]
+    assert "epsilon 1 for the noisy counts" in seen[0]
+    assert equinoise.Mechanism.open(path).promise.epsilon == 1

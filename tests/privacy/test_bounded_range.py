@@ -181,6 +181,15 @@ def test_rows_that_share_epsilon_out_never_exceed_it():
             )
 
 
+@pytest.mark.parametrize("total", [33.0, 40.0, 50.1])
+def test_rows_of_budgets_too_large_to_be_composed_add_up_to_no_more(total):
+    for rows in range(2, 12):
+        each = epsilon_of_one_row(Budget(total, 1e-9), rows)
+        assert rows * Fraction(each) <= Fraction(total)
+        assert certify_bounded_range(each, rows, total, 1e-9, 2.0)
+        assert each >= total / rows * (1 - 1e-12)
+
+
 def test_what_adds_up_to_the_last_unit_is_certified_and_no_more():
     assert certify_bounded_range(0.125, 2, 0.25, 1e-300, 2.0)
     assert not certify_bounded_range(math.nextafter(0.125, 1), 2, 0.25, 1e-300, 2.0)

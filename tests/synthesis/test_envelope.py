@@ -264,7 +264,7 @@ NOT_AN_ENVELOPE = {
     "a nearness above one": ({"near": [[2**16 + 1]]}, "not one of an envelope"),
     "a nearness below zero": ({"near": [[2**16, -1]]}, "not one of an envelope"),
     "more than a person": (lambda rule: {"height": rule["unit"] + 1}, "not one of an envelope"),
-    "a cell without a floor": ({"floors": [2**30] * 6 + [0]}, "not one of an envelope"),
+    "a cell without a floor": ({"floors": [2**30] * 6 + [0], "alone": 2**60}, "not one of an envelope"),
     "a crowd below its cap": (
         lambda rule: {"alone": 2**61 - 1, "cap": 2**61 - rule["floors"][0]},
         "not one of an envelope",
