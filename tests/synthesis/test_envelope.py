@@ -192,6 +192,31 @@ def test_the_certificate_works_the_weights_out_again(shape, categories, data, ep
     assert not certified(counts, rule, epsilon, replace(found, cells=np.delete(found.cells, k), weights=kept)).holds
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_a_weight_that_is_the_rules_with_other_people_gone_is_refused(epsilon):
+    """With nobody gone, with a cell's own people gone, or with all who are near: one of them is right, no other."""
+    rule, planted = public_rule(epsilon, (7,)), [0, 0, 0]
+    for own in range(40):
+        counts = [2, 0, 1, own, 1, 0, 3]
+        found = weights_of(counts, rule)
+        for k, x in enumerate(found.cells.tolist()):
+            nears = {z: near(x, z, rule) for z in range(7) if z != x and counts[z]}
+            others = rule.floor(x) + min(rule.cap, sum(counts[z] * each for z, each in nears.items()))
+            everyone = counts[x] + sum(counts[z] for z, each in nears.items() if each)
+            ways = [
+                score(counts, x, rule),
+                rule.power(counts[x]) * others >> POWER_BITS,
+                rule.power(everyone) * rule.floor(x) >> POWER_BITS,
+            ]
+            assert found.weights[k] <= min(ways)
+            for way, weight in enumerate(ways):
+                if weight != found.weights[k]:
+                    wrong = (*found.weights[:k], weight, *found.weights[k + 1 :])
+                    assert not certified(counts, rule, epsilon, replace(found, weights=wrong)).holds
+                    planted[way] += weight <= rule.unit * counts[x] + rule.floor(x) + rule.cap
+    assert (planted[0] if epsilon > 0.5 else min(planted)) > 0  # such weights are not too large for the cell anyway
+
+
 @pytest.mark.parametrize(
     "bug",
     [
