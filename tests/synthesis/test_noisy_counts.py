@@ -113,5 +113,5 @@ def test_nothing_comes_out_if_opendp_finds_another_loss(monkeypatch, factor):
             return self.made(counts)
 
     monkeypatch.setattr(dp.m, "make_laplace", Other)
-    with pytest.raises(EquinoiseError, match="its loss of .* is not the"):
+    with pytest.raises(EquinoiseError, match=r"its loss of .* is not the"):
         noisy_counts(np.array([1, 2]), noise_law(0.5))
