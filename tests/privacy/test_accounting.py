@@ -116,6 +116,16 @@ def test_quick_bounds_are_never_below_what_decimals_say_and_hardly_above():
                 assert least <= Decimal(found.bounds(draws, delta)[group]) <= least * (1 + Decimal("1e-8"))
 
 
+def test_every_group_must_be_within_a_budget():
+    """The loss of the first group is less than half of the second's, and both are above what is quickly known."""
+    found = Accountant(np.array([40, 1]), np.array([[10, 10, 12], [4, 8, 20]]))
+    costs = [found.tight(group, 20, 1e-6) for group in (0, 1)]
+    assert costs[0] < 0.5 * costs[1] == 0.5 * found.worst(20, 1e-6)
+    for epsilon in (0.5 * costs[0], 0.99 * costs[0], 1.01 * costs[0], 0.99 * costs[1]):
+        assert not found.within(epsilon, 20, 1e-6)
+    assert found.within(1.01 * costs[1], 20, 1e-6)
+
+
 def test_a_cell_that_only_one_person_reaches_costs_everything():
     found = Accountant(np.array([1, 2]), np.array([[1, 1, 2], [0, 2, 2]]))
     assert math.isinf(found.worst(3, 0.0))

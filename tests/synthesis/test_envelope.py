@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equinoise.errors import BadInput
 from equinoise.privacy.certificate import exp_lower_bound
-from equinoise.privacy.envelope_certificate import _public_failure, certify_envelope
+from equinoise.privacy.envelope_certificate import _public_failure, _Sweep, certify_envelope
 from equinoise.synthesis.envelope import POWER_BITS, public_rule
 from equinoise.synthesis.envelope_weights import each_without_one, weights, within_reach
 
@@ -279,6 +279,18 @@ def test_the_factor_of_a_rule_leaves_exactly_what_rounding_needs(epsilon, rows, 
     largest = math.floor(most * 2**40)
     assert _public_failure(epsilon, rule | {"factor": largest}) is None
     assert "by more than e^epsilon" in _public_failure(epsilon, rule | {"factor": largest + 1})
+
+
+def test_powers_are_rounded_down_by_the_rule_and_by_its_check():
+    """So that e[j + 1] is at most E e[j]: rounded up, one person more would change a weight by more than E."""
+    rule = public_rule(0.3, (7,))
+    found = weights_of([0, 0, 0, 50, 0, 0, 2], rule)
+    sweep = _Sweep([3, 6], [50, 2], found.cells.tolist(), found.weights, rule.to_json())
+    sweep._prepare_powers()
+    for powers in ([rule.power(j) for j in range(60)], sweep.powers.tolist()):
+        assert len(powers) > 5
+        for one, following in itertools.pairwise(powers):
+            assert 0 <= one * rule.factor - (following << 40) < 1 << 40
 
 
 NOT_AN_ENVELOPE = {
