@@ -31,6 +31,12 @@ def test_an_event_that_follows_is_taken(history):
     assert [(entry.state, entry.note) for entry in history.entries] == [("made", "d" * 64)]
 
 
+def test_what_is_made_is_not_made_again(history):
+    history.add(2, MADE, next_link(history.link, MADE))
+    with pytest.raises(BadInput, match="cannot be of entry 1"):
+        history.add(3, MADE, next_link(history.link, MADE))
+
+
 @pytest.mark.parametrize("number", [0, 1, 3])
 def test_a_number_that_does_not_follow_is_refused_whatever_its_link(history, number):
     with pytest.raises(BadInput, match="does not follow"):
