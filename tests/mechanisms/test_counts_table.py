@@ -1,13 +1,17 @@
 """Noisy counts, paid for once: what their certificate and their budget ask for beside the noise."""
 
+import json
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 from equinoise import PromiseNotMet
 from equinoise.mechanisms.counts_table import noise_is_likely, whole_weights
+from equinoise.mechanisms.saved_file import DOCUMENT
 from equinoise.privacy.accounting import Budget
 from equinoise.synthesis.noisy_counts import noise_law
 from tests.helpers.private_tables import paid_once
@@ -77,3 +81,28 @@ def test_an_audit_sees_noise_of_another_size(made):
     far = changed(made, noisy=made.noisy + 10**6)
     far.__dict__["_weights_follow"] = True
     assert not far.weights_as_named
+
+
+ONE = {"begins": [0, 1], "cells": [3], "times": [2], "people": [5]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "good"),
+    [
+        (ONE, True),
+        (ONE | {"times": [3]}, False),
+        (ONE | {"begins": [0, 2], "cells": [3, 4], "times": [1, 1]}, True),
+        (ONE | {"begins": [0, 2], "cells": [3, 3], "times": [1, 1]}, False),
+        (ONE | {"begins": [0, 2], "cells": [4, 3], "times": [1, 1]}, False),
+        (ONE | {"cells": [10]}, False),
+        (ONE | {"delta": 1e-9}, False),
+        (ONE | {"order": 2.0}, False),
+        (ONE | {"settings": {"public_bounds": False}}, False),
+    ],
+)
+def test_what_a_file_may_say_of_people(made, changes, good):
+    document = json.loads(made._document())
+    for name, value in changes.items():
+        document[name] = {**document[name], **value} if isinstance(value, dict) else value
+    with nullcontext() if good else pytest.raises(ValidationError):
+        DOCUMENT.validate_json(json.dumps(document))

@@ -1,5 +1,6 @@
 """The envelope's budget to the last unit, and losses where a person moves all of the weight."""
 
+import json
 import math
 from dataclasses import replace
 from fractions import Fraction
@@ -7,7 +8,9 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
+from equinoise.mechanisms.saved_file import DOCUMENT
 from equinoise.privacy.accounting import Budget
 from tests.helpers.private_tables import envelope
 
@@ -40,3 +43,12 @@ def test_losses_count_both_directions_and_cells_out_of_reach(counts):
     fewer = [made([n - (i == k) for i, n in enumerate(counts)]).output for k in range(len(counts))]
     exact = [np.abs(np.log(made(counts).output / other)).max() for other in fewer]
     assert made(counts).losses() == pytest.approx(exact, rel=1e-9)
+
+
+@pytest.mark.parametrize("changes", [{"shape": [10]}, {"categories": [1]}])
+def test_a_file_whose_rule_is_of_another_grid_is_refused(three, changes):
+    document = json.loads(three._document())
+    DOCUMENT.validate_json(json.dumps(document))
+    document["rule"] |= changes
+    with pytest.raises(ValidationError):
+        DOCUMENT.validate_json(json.dumps(document))

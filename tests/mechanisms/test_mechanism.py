@@ -319,6 +319,12 @@ def test_a_file_that_released_more_than_it_allows_is_refused(saved_path):
         Mechanism.open(saved_path)
 
 
+def test_a_file_with_weights_of_another_size_is_refused(saved_path):
+    forge(saved_path, weights=lambda weights: weights[:-1])
+    with pytest.raises(BadInput, match="weights are not as they should be"):
+        Mechanism.open(saved_path)
+
+
 def test_an_audit_notices_weights_of_other_noise(saved_path):
     """More noise than the file says passes the certificate, but is not what is stated."""
     from equinoise.analysis.audit import audit

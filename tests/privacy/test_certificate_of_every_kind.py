@@ -281,6 +281,12 @@ def test_floating_point_is_nearer_than_what_counts_as_close(monkeypatch):
     assert held((max(seen) + 1e-9) / (order - 1))
 
 
+def test_a_persons_weights_may_be_more_than_64_bits_hold():
+    axes = [np.array([[2**61, 0]] * 5 + [[0, 2**61]])]
+    rows = certificate_rows.Rows([1, 1], [0] * 5 + [1], [1] * 6, axes)
+    assert [row.tolist() for _, row in rows.each([0, 1], 2**61)] == [[5 * 2**61, 0], [0, 2**61]]
+
+
 @pytest.mark.parametrize("at_once", [1, 7, 2**21])
 @pytest.mark.parametrize("most", [3, 2**50])
 def test_sums_are_exact_however_they_are_split(monkeypatch, at_once, most):
