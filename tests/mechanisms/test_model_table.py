@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -109,6 +110,10 @@ def test_what_is_told_of_two_columns_is_of_the_rows_and_of_the_tables(many):
     assert 0.5 * np.abs(p - pair).sum() <= many.metrics()["largest_tv_2way"]
     with pytest.raises(BadInput, match="too many to hold"):
         _ = many.original
+
+
+def test_about_as_many_rows_as_were_counted_are_by_noisy_counts(many):
+    assert [replace(many, noisy_rows=noisy, ledger=None).rows_alike for noisy in (77.4, 0.2, -5.0)] == [77, 1, 1]
 
 
 def test_every_command_has_an_answer(many, run, folder):
