@@ -9,7 +9,7 @@ DOCS := .venv/.docs
 POSTGRESQL := .venv/.postgresql
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-aim test-postgresql test-browser lint bench attack reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-aim test-postgresql test-browser lint bench attack mutants mutants-tenth reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -70,6 +70,14 @@ pictures: $(INSTALLED)
 # Tries to prove the promises broken, in some minutes, and writes benchmarks/attack.md. Fails if one is, or if what is planted is not caught.
 attack: $(INSTALLED)
 	$(BIN)/python -m benchmarks.attack
+
+# Plants the bugs of mutants/*.toml in copies of the project, one at a time, and fails if the tests that should notice one do not.
+mutants: $(INSTALLED)
+	$(BIN)/python -m mutants
+
+# A tenth of them, other ones for every commit.
+mutants-tenth: $(INSTALLED)
+	$(BIN)/python -m mutants --tenth
 
 # Speed, memory and growth, with goals: see benchmarks/__init__.py.
 bench: $(INSTALLED)

@@ -9,9 +9,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from equinoise.data.counting import count_rows
+from equinoise.data.codes import UNKNOWN
+from equinoise.data.counting import _codes_of_values, count_rows
 from equinoise.data.engines import connect
-from equinoise.data.grid import Grid
+from equinoise.data.grid import CategoryAxis, Grid
 from equinoise.data.make_grid import make_grid
 from equinoise.data.rows import open_rows
 from equinoise.data.schema import Schema
@@ -90,3 +91,10 @@ def test_dates_outside_and_unknown_categories():
     with pytest.raises(BadInput, match="1 row of 1 category that the schema does not list: 'z'"):
         counts(pl.DataFrame({"c": ["a", "z"]}), {"categories": ["a", "b"]})
     assert counts(pl.DataFrame({"c": ["a", "z"]}), {"categories": ["a", "b"]}, outside="drop") == [1, 0]
+
+
+@pytest.mark.parametrize("values", [[True, 1, 1.0, False, 0], [1, True, 0, 1.0, False]])
+def test_true_is_not_one_whichever_comes_first(values):
+    """Python takes them for equal, so what is known of one of them must not be taken for the other's."""
+    codes = _codes_of_values(CategoryAxis("c", (True, False)), values).tolist()
+    assert codes == [UNKNOWN if not isinstance(value, bool) else int(not value) for value in values]

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from equinoise.data.counting import find_bounds
+from equinoise.data.codes import ABOVE, BELOW, INFINITE, MISSING, TEXT
+from equinoise.data.counting import cells_of_codes, find_bounds
 from equinoise.data.grid import Axis, Grid
 from equinoise.data.players import Players
 from equinoise.data.rows import open_rows
@@ -100,6 +101,8 @@ def test_a_row_with_something_missing_in_any_column_is_refused_or_dropped(tmp_pa
         count_jointly(rows, AXES[:2])
     histogram = count_jointly(rows, AXES[:2], missing="drop")
     np.testing.assert_array_equal(dense(histogram), expected([[1, 1], [2, 2]], AXES[:2]))
+    with pytest.raises(BadInput, match="Column 'height' has 0 missing values and 1 infinite value"):
+        count_jointly(open_rows(np.array([[1.0, 1.0], [np.inf, 1.0]]), ["height", "weight"]), AXES[:2])
     path.write_text("height,weight\n1,1\n1,\n")
     with pytest.raises(BadInput, match="Column 'weight' has 1 missing value and 0 infinite values"):
         count_jointly(open_rows(path, ["height", "weight"]), AXES[:2])
@@ -114,6 +117,13 @@ def test_values_outside_are_refused_or_clipped_column_by_column():
     inside = open_rows(np.array([[1.0, 9.0]]), ["height", "weight"])
     with pytest.raises(BadInput, match="Column 'weight' has 0 values below -5 and 1 value above 5"):
         count_jointly(inside, AXES[:2])
+
+
+def test_what_fits_nowhere_goes_where_its_rules_say():
+    """Numbers in five bins and one for those without; a column whose missing values drop the row."""
+    grid = Grid((Axis("x", 0.0, 10.0, 6, missing="category", outside="clip"), Axis("y", 0.0, 1.0, 3, missing="drop")))
+    codes = [[BELOW, 0], [ABOVE, 1], [MISSING, 2], [INFINITE, 0], [TEXT, 0], [2, MISSING], [2, INFINITE], [2, 2]]
+    assert cells_of_codes(grid, np.array(codes)).tolist() == [0, 13, 17, 15, -1, -1, -1, 8]
 
 
 def test_text_in_any_column_is_refused(tmp_path):

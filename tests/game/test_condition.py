@@ -11,7 +11,7 @@ from equinoise import optimize
 from equinoise.game.condition import Condition
 from equinoise.game.equilibrium import is_equilibrium
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.privacy.certificate import exp_lower_bound
+from equinoise.privacy.certificate import certify, exp_lower_bound
 from equinoise.privacy.loss import MARGIN, losses
 from equinoise.solvers.best_response import rounds
 from equinoise.solvers.solution import Solution
@@ -103,6 +103,29 @@ def test_every_condition_is_played_to_an_equilibrium_that_the_certificate_agrees
             assert found >= game.condition.limit * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("order", [None, 3.0])
+def test_whoever_the_other_certificates_refuse_the_game_has_unprotected(order):
+    """Right at the divergence as floating point has it, and a little above: rounding never lets anyone through."""
+    rng, refused = np.random.default_rng(4), np.zeros(3)
+    for _ in range(300):
+        people, weights = rng.integers(1, 5, 3), rng.multinomial(2**20, rng.dirichlet(np.ones(4), 3))
+        sums, ones, everyone = (people @ weights).astype(float), np.ones(3, dtype=np.int64), int(people.sum())
+
+        def condition(limit, ones=ones, everyone=everyone):
+            if order is not None:
+                return Condition(limit, ones, everyone, order=order)
+            return Condition(0.01, ones, everyone, delta=limit)
+
+        found = condition(0.1).divergences(weights.astype(float), sums, np.arange(3)).max()
+        for at, limit in enumerate((found, found * (1 - 1e-12), found * (1 - 2e-7))):
+            asked = condition(limit)
+            held = certify(people, (weights,), (2**20,), asked.epsilon, asked.delta, asked.order).holds
+            refused[at] += not held
+            assert held or asked.outside(weights.astype(float), sums, np.arange(3)).any()
+    assert refused[0] > 0
+    assert refused[2] == 300
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @given(data=st.data(), seed=st.integers(0, 99))
 def test_divergences_against_the_definitions(kind, data, seed):
@@ -124,6 +147,13 @@ def test_divergences_against_the_definitions(kind, data, seed):
             found = condition[1].divergences(rows, sums, types)[index]
             assert math.isclose(found, max(renyi), rel_tol=1e-6, abs_tol=1e-12)
             assert math.isclose(condition[1].between(p, q), max(renyi), rel_tol=1e-6, abs_tol=1e-12)
+
+
+def test_what_a_pure_condition_bounds_is_the_largest_log_ratio_either_way():
+    condition = Condition(1.0, np.array([1]), 10)
+    p, q = np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.75, 0.0])
+    assert condition.between(p, q) == condition.between(q, p) == pytest.approx(math.log(2))
+    assert math.isinf(condition.between(p, np.array([1.0, 0.0, 0.0])))
 
 
 @pytest.mark.parametrize("order", [30.0, 700.0, 3000.0, 10_000.0])

@@ -34,6 +34,11 @@ def test_integer_rows_sum_to_the_total_and_are_within_one_of_the_exact_mass(nois
         assert (weights.diagonal() >= weights.max(axis=1) - 1).all()
 
 
+def test_the_largest_remainders_are_rounded_up_and_the_first_of_equal_ones():
+    rows = round_weights(np.array([[0.12, 0.33, 0.55], [0.25, 0.25, 0.5], [0.05, 0.35, 0.6]]), 10)
+    assert rows.tolist() == [[1, 3, 6], [3, 2, 5], [1, 3, 6]]
+
+
 @families
 @given(scale=st.floats(1e-3, 1e3), bins=st.integers(2, 40))
 def test_mass_falls_with_distance_on_both_sides_alike_and_larger_scales_spread_more(noise, scale, bins):

@@ -1,9 +1,14 @@
+import inspect
+import os
+
 import numpy as np
 import pytest
 from scipy import stats
 
+from equinoise import Mechanism
 from equinoise.mechanisms import draws
-from equinoise.mechanisms.draws import uniform
+from equinoise.mechanisms.draws import _one, draw_columns, draw_rows, draw_weighted, uniform
+from equinoise.mechanisms.released_rows import rows_of_bins
 from tests.conftest import seeded_bytes
 from tests.helpers.games import small_game
 
@@ -107,3 +112,34 @@ def test_a_row_says_nothing_of_the_next(scale):
     assert pairs_p_value(np.repeat(drawn[::2], 2), np.array(parts) / 10) < ALARM
     deck = np.random.default_rng(3).permuted(np.tile([0, 1, 1, 2, 2, 2, 3, 3, 3, 3], (2000, 1)), axis=1).ravel()
     assert pairs_p_value(deck, np.array(parts) / 10) < ALARM  # without putting back
+
+
+@pytest.mark.parametrize("limit", [5, 2**62 - 1, 2**64 + 1, 2**70 + 3, 3**99])
+def test_a_number_at_the_limit_or_above_is_drawn_again_and_any_below_is_kept(limit):
+    """Of bits that are not asked for nothing is taken."""
+    bits = (limit - 1).bit_length()
+    for kept in (0, 1, limit // 2 + 1, limit - 1):
+        said = iter([limit, (1 << bits) - 1, kept + (1 << bits)])
+        assert _one(limit, lambda size, said=said: (next(said) % 256**size).to_bytes(size, "little")) == kept
+        if limit <= 2**62:
+            said = iter([limit, (1 << bits) - 1, kept + (1 << bits)])
+            assert uniform(limit, 1, lambda size, said=said: next(said).to_bytes(size, "little")).tolist() == [kept]
+
+
+@pytest.mark.parametrize(
+    "draw", [uniform, draw_rows, draw_weighted, draw_columns, rows_of_bins, Mechanism.sample, Mechanism.stream]
+)
+def test_unless_a_test_says_otherwise_the_source_is_the_operating_systems(draw):
+    assert inspect.signature(draw).parameters["source"].default is os.urandom
+
+
+def test_a_big_weight_ends_where_the_next_begins():
+    """Also where cells are listed, and all others weigh something."""
+    big = 2**62
+    said = iter([0, big - 1, big, 2 * big - 1, 2 * big, 3 * big - 1])
+    (cells,) = draw_weighted([big] * 3, 6, lambda size: next(said).to_bytes(size, "little"))
+    assert cells.tolist() == [0, 0, 1, 1, 2, 2]
+    said = iter([0, big - 1, big, 2 * big - 1, 2 * big, 3 * big - 1])
+    listed = (big, 3, np.array([1]))
+    (cells,) = draw_weighted([big], 6, lambda size: next(said).to_bytes(size, "little"), others=listed)
+    assert cells.tolist() == [1, 1, 0, 0, 2, 2]

@@ -310,6 +310,21 @@ def test_a_forged_file_that_makes_no_sense_is_refused(saved_path, changes):
         Mechanism.open(saved_path)
 
 
+def test_a_file_that_released_more_than_it_allows_is_refused(saved_path):
+    Mechanism.open(saved_path).sample(3)
+    forge(saved_path, draws=3, settings={"draws": 3})
+    assert Mechanism.open(saved_path).draws == 3
+    forge(saved_path, draws=2, settings={"draws": 2})
+    with pytest.raises(BadInput, match="more was released than it allows"):
+        Mechanism.open(saved_path)
+
+
+def test_a_file_with_weights_of_another_size_is_refused(saved_path):
+    forge(saved_path, weights=lambda weights: weights[:-1])
+    with pytest.raises(BadInput, match="weights are not as they should be"):
+        Mechanism.open(saved_path)
+
+
 def test_an_audit_notices_weights_of_other_noise(saved_path):
     """More noise than the file says passes the certificate, but is not what is stated."""
     from equinoise.analysis.audit import audit

@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -111,6 +112,10 @@ def test_what_is_told_of_two_columns_is_of_the_rows_and_of_the_tables(many):
         _ = many.original
 
 
+def test_about_as_many_rows_as_were_counted_are_by_noisy_counts(many):
+    assert [replace(many, noisy_rows=noisy, ledger=None).rows_alike for noisy in (77.4, 0.2, -5.0)] == [77, 1, 1]
+
+
 def test_every_command_has_an_answer(many, run, folder):
     data = table()
     data.write_csv("ward.csv")
@@ -146,6 +151,7 @@ FALSE = {
     "some row could not come out": {"tables": [[0, 4], [2, 1, 1, 1, 1, 2]]},
     "do not sum": {"tables": [[1, 3], [2, 1, 1, 1, 1, 3]]},
     "a possible size": {"total": 2**62},
+    "do not sum to what they are drawn from": {"tables": [[1, 3], [2, 1, 1, 1, 1, 1]]},
 }
 
 

@@ -39,6 +39,31 @@ def test_a_file_is_there_when_it_is_whole(tmp_path, way):
     assert stat.S_IMODE((tmp_path / "a.csv").stat().st_mode) == 0o600
 
 
+@pytest.mark.parametrize("force", [False, True])
+def test_a_file_is_on_the_disk_before_it_has_its_name_and_so_is_the_name_in_the_end(tmp_path, way, monkeypatch, force):
+    """Seen at the system call: all of the content is synced while the name is another's, then the folder is."""
+    synced, fsync, path = [], os.fsync, tmp_path / "a.csv"
+    if force:
+        path.write_bytes(b"old")
+
+    def record(file):
+        status = os.fstat(file)
+        there = path.read_bytes() if path.exists() else None
+        synced.append(("folder" if stat.S_ISDIR(status.st_mode) else status.st_size, there))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", record)
+    write_whole(path, [b"new"] * 5, mode=0o600, force=force)
+    assert synced == [(15, b"old" if force else None), ("folder", b"new" * 5)]
+
+
+def test_a_file_that_appears_meanwhile_is_kept(tmp_path, way):
+    with pytest.raises(BadInput, match="exists"), whole_file(tmp_path / "a.csv", mode=0o600, force=False):
+        (tmp_path / "a.csv").write_bytes(b"somebody else's")
+    assert (tmp_path / "a.csv").read_bytes() == b"somebody else's"
+    assert len(list(tmp_path.iterdir())) == 1
+
+
 def test_what_is_there_is_replaced_with_force_only(tmp_path, way):
     (tmp_path / "a.csv").write_bytes(b"old")
     with pytest.raises(BadInput, match="exists"), whole_file(tmp_path / "a.csv", mode=0o600, force=False) as file:

@@ -1,5 +1,6 @@
 import itertools
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from benchmarks.heights import height_game
 from equinoise.privacy.accounting import Accountant
+from equinoise.privacy.composition import ORDERS
 from equinoise.solvers.best_response import best_response
 from tests.helpers.games import small_game
 
@@ -77,6 +79,51 @@ def test_without_a_delta_losses_add_up():
     game = small_game([3, 4, 2], [0.3, 1.0], 2.0)
     found = accountant(game, game.largest_scale_profile())
     assert found.worst(7, 0.0) == pytest.approx(7 * found.losses.max())
+
+
+def divergences_in_decimals(people, rows):
+    """Every group's largest log ratio, and its Renyi divergences of all orders, in decimals of 40 digits."""
+    total, count = sum(rows[0]), sum(people)
+    sums = [sum(n * w for n, w in zip(people, column, strict=True)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        p = [Decimal(s) / (count * total) for s in sums]
+        q = [Decimal(s - w) / ((count - 1) * total) for s, w in zip(sums, row, strict=True)]
+        ratios = [(a / b).ln() for a, b in zip(p, q, strict=True)]
+        found = []
+        for a in map(Decimal, ORDERS.tolist()):
+            one = sum((x * ((a - 1) * ratio).exp() for x, ratio in zip(p, ratios, strict=True)), Decimal(0))
+            other = sum((x * ((1 - a) * ratio).exp() for x, ratio in zip(q, ratios, strict=True)), Decimal(0))
+            found.append(max(one, other).ln() / (a - 1))
+        yield max(map(abs, ratios)), found
+
+
+def test_quick_bounds_are_never_below_what_decimals_say_and_hardly_above():
+    """A margin of 1e-9 covers what floating point gets wrong; without it, half of all bounds would be too low."""
+    rng, delta, draws = np.random.default_rng(8), 1e-3, 400
+    with localcontext(prec=40):
+        for _ in range(8):
+            people, rows = rng.integers(1, 4, 2), rng.multinomial(2**20, rng.dirichlet(np.full(3, 9.0), 2))
+            found = Accountant(people, rows)
+            for group, (loss, renyi) in enumerate(divergences_in_decimals(people.tolist(), rows.tolist())):
+                added = draws * loss
+                assert added <= Decimal(found.bounds(draws, 0.0)[group]) <= added * (1 + Decimal("2e-9"))
+                rest = [
+                    (-Decimal(delta).ln() + (a - 1) * (1 - 1 / a).ln() - a.ln()) / (a - 1)
+                    for a in map(Decimal, ORDERS.tolist())
+                ]
+                least = min(added, *(draws * each + more for each, more in zip(renyi, rest, strict=True)))
+                assert least < added
+                assert least <= Decimal(found.bounds(draws, delta)[group]) <= least * (1 + Decimal("1e-8"))
+
+
+def test_every_group_must_be_within_a_budget():
+    """The loss of the first group is less than half of the second's, and both are above what is quickly known."""
+    found = Accountant(np.array([40, 1]), np.array([[10, 10, 12], [4, 8, 20]]))
+    costs = [found.tight(group, 20, 1e-6) for group in (0, 1)]
+    assert costs[0] < 0.5 * costs[1] == 0.5 * found.worst(20, 1e-6)
+    for epsilon in (0.5 * costs[0], 0.99 * costs[0], 1.01 * costs[0], 0.99 * costs[1]):
+        assert not found.within(epsilon, 20, 1e-6)
+    assert found.within(1.01 * costs[1], 20, 1e-6)
 
 
 def test_a_cell_that_only_one_person_reaches_costs_everything():

@@ -12,9 +12,21 @@ from hypothesis import strategies as st
 
 from benchmarks.size_cost import enumerated, two_point
 from equinoise.privacy import range_certificate
-from equinoise.privacy.accounting import Budget, bounded_range_cost, bounded_range_epsilon, bounded_range_order
+from equinoise.privacy.accounting import (
+    Budget,
+    bounded_range_cost,
+    bounded_range_epsilon,
+    bounded_range_order,
+    epsilon_of_one_row,
+)
 from equinoise.privacy.bounded_range import worst_delta
-from equinoise.privacy.range_certificate import MOST_COMPOSED, _tail, certify_bounded_range, exp_upper_bound
+from equinoise.privacy.range_certificate import (
+    MOST_COMPOSED,
+    _composed_within,
+    _tail,
+    certify_bounded_range,
+    exp_upper_bound,
+)
 
 
 def pair(epsilon, t):
@@ -106,6 +118,92 @@ def test_the_exact_check_decides_where_the_worst_delta_is(epsilon, draws, total)
     delta = worst_delta(epsilon, draws, total)
     assert certify_bounded_range(epsilon, draws, total, delta * (1 + 1e-8), 2.0)
     assert not certify_bounded_range(epsilon, draws, total, delta * (1 - 1e-8), 2.0)
+
+
+SEVERAL = [(0.2, 6, 1.0), (0.5, 3, 0.7), (3.0, 5, 0.1), (1.0, 12, 2.0), (2.0, 4, 6.0)]
+
+
+@pytest.mark.parametrize(("epsilon", "draws", "total"), SEVERAL)
+def test_the_exact_check_errs_on_the_safe_side_however_few_digits_it_has(epsilon, draws, total, monkeypatch):
+    """A rounding to the wrong side, which 192 binary digits hide, shows with few."""
+    delta = worst_delta(epsilon, draws, total)
+    assert not _composed_within(epsilon, draws, total, delta * (1 - 1e-9))
+    for bits in range(8, 33):
+        monkeypatch.setattr(range_certificate, "_BITS", bits)
+        assert not _composed_within(epsilon, draws, total, delta * (1 - 1e-9))
+    monkeypatch.setattr(range_certificate, "_BITS", 64)
+    assert _composed_within(epsilon, draws, total, delta * (1 + 1e-6))
+
+
+@pytest.mark.parametrize(("epsilon", "draws", "total"), SEVERAL)
+@pytest.mark.parametrize("bits", [12, 40])
+def test_chances_of_the_worst_pair_are_rounded_outwards(epsilon, draws, total, bits, monkeypatch):
+    """That under P down, as its tail falls with it, that under Q up; then the tail of P up, and that of Q down."""
+    monkeypatch.setattr(range_certificate, "_BITS", bits)
+    asked, tail = [], range_certificate._tail
+
+    def record(draws, most, chance, *, up):
+        asked.append((most, chance, up))
+        return tail(draws, most, chance, up=up)
+
+    monkeypatch.setattr(range_certificate, "_tail", record)
+    assert _composed_within(epsilon, draws, total, 1.0)
+    assert [most for most, *_ in asked[::2]] == [
+        most for most in range(draws) if (draws - most) * Fraction(epsilon) > total
+    ]
+    assert [up for *_, up in asked] == [True, False] * (len(asked) // 2)
+    with localcontext(prec=60):
+        e = Decimal(epsilon)
+        for (most, p, _), (_, q, _) in zip(asked[::2], asked[1::2], strict=True):
+            t = (Decimal(total) + (most + 1) * e) / (draws + 1)
+            under_p, under_q = ((t.exp() - 1) / (e.exp() - 1), (1 - (-t).exp()) / (1 - (-e).exp()))
+            assert p <= under_p * 2**bits
+            assert q >= min(under_q, Decimal(1)) * 2**bits
+            if bits == 40:
+                assert p == pytest.approx(float(under_p * 2**bits), rel=1e-6)
+                assert q == pytest.approx(float(min(under_q, Decimal(1)) * 2**bits), rel=1e-6)
+
+
+@pytest.mark.parametrize(("epsilon", "draws"), [(0.1, 100), (1.0, 10), (0.02, 500), (0.05, 2000), (0.3, 600)])
+def test_the_cost_that_is_told_is_certified_and_hardly_less_would_be(epsilon, draws):
+    cost, order = bounded_range_cost(epsilon, draws, 1e-6), bounded_range_order(epsilon, draws, 1e-6)
+    assert certify_bounded_range(epsilon, draws, cost, 1e-6, order)
+    assert not certify_bounded_range(epsilon, draws, cost * (1 - 1e-6), 1e-6, order)
+
+
+def test_rows_that_share_epsilon_out_never_exceed_it():
+    """Without a delta they add up: a third of a float is not always below a third of the number."""
+    for epsilon in (1.0, 0.7, 2.5):
+        for rows in range(1, 60):
+            each = epsilon_of_one_row(Budget(epsilon, 0.0), rows)
+            assert (
+                rows * Fraction(each) <= Fraction(epsilon) < rows * Fraction(math.nextafter(math.nextafter(each, 9), 9))
+            )
+
+
+@pytest.mark.parametrize("total", [33.0, 40.0, 50.1])
+def test_rows_of_budgets_too_large_to_be_composed_add_up_to_no_more(total):
+    for rows in range(2, 12):
+        each = epsilon_of_one_row(Budget(total, 1e-9), rows)
+        assert rows * Fraction(each) <= Fraction(total)
+        assert certify_bounded_range(each, rows, total, 1e-9, 2.0)
+        assert each >= total / rows * (1 - 1e-12)
+
+
+def test_what_adds_up_to_the_last_unit_is_certified_and_no_more():
+    assert certify_bounded_range(0.125, 2, 0.25, 1e-300, 2.0)
+    assert not certify_bounded_range(math.nextafter(0.125, 1), 2, 0.25, 1e-300, 2.0)
+
+
+def test_the_decimal_check_leaves_room_for_its_rounding():
+    """On both sides of what the formula gives, nearer than floats could say; the margin is 1e-45 and a little."""
+    epsilon, draws, delta, order = 0.05, MOST_COMPOSED + 1, 1e-7, 9.25
+    with localcontext(prec=90):
+        a = Decimal(order)
+        exact = a * draws * Decimal(epsilon) ** 2 / 8
+        exact += (-Decimal(delta).ln() + (a - 1) * ((a - 1) / a).ln() - a.ln()) / (a - 1)
+        near = [exact + Decimal(units).scaleb(-46) for units in (-5, 5, 40)]
+    assert [certify_bounded_range(epsilon, draws, total, delta, order) for total in near] == [False, False, True]
 
 
 def test_rows_cost_less_than_by_zcdp():

@@ -202,6 +202,27 @@ def test_a_delta_or_an_order_that_is_none_never_holds(delta, order):
     assert not certify([2, 2], np.array([[8, 8], [8, 8]]), 16, 1.0, delta, order).holds
 
 
+def test_a_delta_may_be_used_up_to_the_last_unit():
+    """Cell 0, which only one of two people comes out in, has a probability of 1/8 with them and none without."""
+    people, rows = [1, 1], np.array([[1, 3], [0, 4]])
+    assert certify(people, rows, 4, 1.0, 0.125).holds
+    assert not certify(people, rows, 4, 1.0, math.nextafter(0.125, 0)).holds
+
+
+def test_the_decimal_check_leaves_room_for_its_rounding():
+    """At order 2, on both sides of the divergence, nearer than floats could say; the margin is 1e-45."""
+    with_them, without = [Fraction(3, 8), Fraction(5, 8)], [Fraction(1, 4), Fraction(3, 4)]
+    removal = module._Removal(np.array([3, 5]), np.array([2, 2]), 2, 1, 4)
+    worst = max(
+        sum(a**2 / b for a, b in zip(*pair, strict=True)) for pair in ((with_them, without), (without, with_them))
+    )
+    with localcontext(prec=90):
+        exact = (Decimal(worst.numerator) / worst.denominator).ln()
+        near = [exact + Decimal(units).scaleb(-46) for units in (-5, 5, 20)]
+    held = [module._renyi_in_decimals([3, 5], [1, 3], removal, 2.0, epsilon) for epsilon in near]
+    assert held == [False, False, True]
+
+
 ONE_DIRECTION = [  # what is above what is promised, and what a certificate that looks the other way only would accept
     ("back", [1, 4, 4], [[95, 5], [76, 24], [68, 32]], 100, 0.05, {"delta": 0.01}),
     ("forth", [3, 2, 2], [[6, 0, 6], [4, 4, 4], [7, 2, 3]], 12, 0.1, {"delta": 0.02}),

@@ -281,6 +281,12 @@ def test_floating_point_is_nearer_than_what_counts_as_close(monkeypatch):
     assert held((max(seen) + 1e-9) / (order - 1))
 
 
+def test_a_persons_weights_may_be_more_than_64_bits_hold():
+    axes = [np.array([[2**61, 0]] * 5 + [[0, 2**61]])]
+    rows = certificate_rows.Rows([1, 1], [0] * 5 + [1], [1] * 6, axes)
+    assert [row.tolist() for _, row in rows.each([0, 1], 2**61)] == [[5 * 2**61, 0], [0, 2**61]]
+
+
 @pytest.mark.parametrize("at_once", [1, 7, 2**21])
 @pytest.mark.parametrize("most", [3, 2**50])
 def test_sums_are_exact_however_they_are_split(monkeypatch, at_once, most):
@@ -288,7 +294,7 @@ def test_sums_are_exact_however_they_are_split(monkeypatch, at_once, most):
     source = random.Random(3)
     owners = sorted([*range(5), *(source.randrange(5) for _ in range(6))])
     times, people = [source.randint(1, 4) for _ in owners], [source.randint(1, most) for _ in range(5)]
-    for totals in ([2**57], [2**30, 2**27], [2**20, 2**25, 2**12], [2**14] * 4):
+    for totals in ([2**61], [2**57], [2**30, 2**27], [2**20, 2**25, 2**12], [2**14] * 4):
         axes = [[cut(total, 3, source.randint) for _ in owners] for total in totals]
         plain = Plain(people, axes, totals, owners, times)
         rows = certificate_rows.Rows(people, owners, times, [np.array(axis) for axis in axes])

@@ -122,6 +122,7 @@ def test_what_is_left_without_a_person_is_not_rounded_away(weight):
     rest = np.array([[total - 1, 1], [0, total]])
     found = Accountant(np.array([1, people]), rest)
     assert math.isinf(found.losses[0])
+    assert found.whole_sums.tolist() == [total - 1, 1 + people * total]
     rest = np.array([[total - 1, 1], [weight, total - weight]])
     found = Accountant(np.array([1, 2]), rest)
     exact = math.log((total - 1 + 2 * weight) / 3) - math.log(weight)

@@ -59,6 +59,16 @@ def people(heights):
     return heights[:400]
 
 
+def test_a_budget_that_is_not_kept_lets_nothing_out(people, tmp_path):
+    made = optimize(people, bounds=(163, 226), epsilon=1, delta=1e-6, draws=20, bins=9, restarts=1)
+    assert made.promised_cost(3) == made.promised_cost(20) == 1.0  # by what is public alone
+    for budget in (Budget(0.5, 1e-6), Budget(1.0, 1e-15), Budget(2 * made.cost(1), 1e-6)):
+        broken = replace(made, budget=budget, ledger=None)
+        for use in (lambda broken=broken: broken.sample(1), lambda broken=broken: broken.save(tmp_path / "m.eq")):
+            with pytest.raises(PromiseNotMet, match="more than the budget"):
+                use()
+
+
 def test_budgets_are_saved_checked_and_charged(people, tmp_path):
     made = optimize(people, bounds=(163, 226), epsilon=1, delta=1e-6, draws=50, bins=41, restarts=2)
     assert made.budget == Budget(1.0, 1e-6)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from equinoise.errors import BadInput
 from equinoise.privacy.certificate import exp_lower_bound
-from equinoise.privacy.envelope_certificate import certify_envelope
+from equinoise.privacy.envelope_certificate import _public_failure, _Sweep, certify_envelope
 from equinoise.synthesis.envelope import POWER_BITS, public_rule
 from equinoise.synthesis.envelope_weights import each_without_one, weights, within_reach
 
@@ -192,6 +192,31 @@ def test_the_certificate_works_the_weights_out_again(shape, categories, data, ep
     assert not certified(counts, rule, epsilon, replace(found, cells=np.delete(found.cells, k), weights=kept)).holds
 
 
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.5])
+def test_a_weight_that_is_the_rules_with_other_people_gone_is_refused(epsilon):
+    """With nobody gone, with a cell's own people gone, or with all who are near: one of them is right, no other."""
+    rule, planted = public_rule(epsilon, (7,)), [0, 0, 0]
+    for own in range(40):
+        counts = [2, 0, 1, own, 1, 0, 3]
+        found = weights_of(counts, rule)
+        for k, x in enumerate(found.cells.tolist()):
+            nears = {z: near(x, z, rule) for z in range(7) if z != x and counts[z]}
+            others = rule.floor(x) + min(rule.cap, sum(counts[z] * each for z, each in nears.items()))
+            everyone = counts[x] + sum(counts[z] for z, each in nears.items() if each)
+            ways = [
+                score(counts, x, rule),
+                rule.power(counts[x]) * others >> POWER_BITS,
+                rule.power(everyone) * rule.floor(x) >> POWER_BITS,
+            ]
+            assert found.weights[k] <= min(ways)
+            for way, weight in enumerate(ways):
+                if weight != found.weights[k]:
+                    wrong = (*found.weights[:k], weight, *found.weights[k + 1 :])
+                    assert not certified(counts, rule, epsilon, replace(found, weights=wrong)).holds
+                    planted[way] += weight <= rule.unit * counts[x] + rule.floor(x) + rule.cap
+    assert (planted[0] if epsilon > 0.5 else min(planted)) > 0  # such weights are not too large for the cell anyway
+
+
 @pytest.mark.parametrize(
     "bug",
     [
@@ -241,6 +266,75 @@ def test_a_rule_that_is_not_safe_for_every_dataset_is_refused(other):
     counts = [3, 1, 2, 0, 0, 0, 5]
     assert certified(counts, rule, 1.0, weights_of(counts, rule)).holds
     assert not certified(counts, rule, 1.0, weights_of(counts, rule), **other).holds
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 2.0, 5.0])
+@pytest.mark.parametrize(("rows", "floors"), [(1, [2**23]), (3, [2**30, *[2**35] * 6]), (2, [2**55])])
+def test_the_factor_of_a_rule_leaves_exactly_what_rounding_needs(epsilon, rows, floors):
+    """E (1 + h) (1 + 1/floor) is at most (1/(1 + h) - 1/floor) e^(epsilon/rows), for the least floor, and no more so
+    with the next factor."""
+    h, least = Fraction(1, 2**42), Fraction(1, floors[0])
+    most = (1 / (1 + h) - least) / ((1 + h) * (1 + least)) * exp_lower_bound(Fraction(epsilon) / rows)
+    rule = public_rule(epsilon, (7,), rows_per_person=rows).to_json() | {"floors": floors, "alone": 2**70}
+    largest = math.floor(most * 2**40)
+    assert _public_failure(epsilon, rule | {"factor": largest}) is None
+    assert "by more than e^epsilon" in _public_failure(epsilon, rule | {"factor": largest + 1})
+
+
+def test_powers_are_rounded_down_by_the_rule_and_by_its_check():
+    """So that e[j + 1] is at most E e[j]: rounded up, one person more would change a weight by more than E."""
+    rule = public_rule(0.3, (7,))
+    found = weights_of([0, 0, 0, 50, 0, 0, 2], rule)
+    sweep = _Sweep([3, 6], [50, 2], found.cells.tolist(), found.weights, rule.to_json())
+    sweep._prepare_powers()
+    for powers in ([rule.power(j) for j in range(60)], sweep.powers.tolist()):
+        assert len(powers) > 5
+        for one, following in itertools.pairwise(powers):
+            assert 0 <= one * rule.factor - (following << 40) < 1 << 40
+
+
+NOT_AN_ENVELOPE = {
+    "a factor that needs more powers than their rounding allows": (
+        {"factor": 2**40 + 2**26, "alone": 2**60},
+        "more than",
+    ),
+    "a nearness above one": ({"near": [[2**16 + 1]]}, "not one of an envelope"),
+    "a nearness below zero": ({"near": [[2**16, -1]]}, "not one of an envelope"),
+    "more than a person": (lambda rule: {"height": rule["unit"] + 1}, "not one of an envelope"),
+    "a cell without a floor": ({"floors": [2**30] * 6 + [0], "alone": 2**60}, "not one of an envelope"),
+    "a crowd below its cap": (
+        lambda rule: {"alone": 2**61 - 1, "cap": 2**61 - rule["floors"][0]},
+        "not one of an envelope",
+    ),
+    "a crowd too small": (
+        lambda rule: {"alone": -(-rule["unit"] * 2**40 // (rule["factor"] - 2**40)) - 1},
+        "not one of",
+    ),
+    "rows of another number": ({"rows_per_person": 2}, "by more than e^epsilon"),
+}
+
+
+@pytest.mark.parametrize("bug", NOT_AN_ENVELOPE)
+def test_each_condition_of_the_proof_is_asked_for_by_itself(bug):
+    """Whatever the data: so nothing else, such as weights that do not follow, is there to refuse it."""
+    rule = public_rule(1.0, (7,)).to_json() | {"cap": 0}
+    fine = {"alone": -(-rule["unit"] * 2**40 // (rule["factor"] - 2**40))}
+    assert _public_failure(1.0, rule | fine) is None
+    change, said = NOT_AN_ENVELOPE[bug]
+    changed = rule | fine | (change(rule) if callable(change) else change)
+    assert said in _public_failure(1.0, changed)
+
+
+@pytest.mark.parametrize(
+    ("cells", "people", "weight_cells"),
+    [
+        ([0, 3], [2, 0], [0, 3]), ([0, 0], [1, 1], [0, 3]), ([0, 3], [1, 1], [3, 0]), ([0, 7], [1, 1], [0, 3]),
+        ([0], [1, 1], [0, 3]),
+    ],
+)  # fmt: skip
+def test_lists_that_do_not_belong_together_are_refused(cells, people, weight_cells):
+    found = certify_envelope(cells, people, weight_cells, [2**30] * 2, 1.0, public_rule(1.0, (7,)).to_json())
+    assert "belong together" in found.failure
 
 
 @pytest.mark.parametrize(("shape", "categories"), GRIDS)

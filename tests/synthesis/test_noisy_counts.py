@@ -94,3 +94,24 @@ def test_a_failure_of_opendp_is_a_sentence(monkeypatch):
     monkeypatch.setattr(module, "_measurement", disagree)
     with pytest.raises(EquinoiseError, match=r"draw the noise \(its loss is not ours\)"):
         noisy_counts(np.array([1]), noise_law(1.0))
+
+
+@pytest.mark.parametrize("factor", [1 - 1e-9, 1 + 1e-9, 0.5, 2.0])
+def test_nothing_comes_out_if_opendp_finds_another_loss(monkeypatch, factor):
+    import opendp.prelude as dp
+
+    make = dp.m.make_laplace
+
+    class Other:
+        def __init__(self, *space, scale):
+            self.made = make(*space, scale=scale)
+
+        def map(self, rows):
+            return self.made.map(rows) * factor
+
+        def __call__(self, counts):
+            return self.made(counts)
+
+    monkeypatch.setattr(dp.m, "make_laplace", Other)
+    with pytest.raises(EquinoiseError, match=r"its loss of .* is not the"):
+        noisy_counts(np.array([1, 2]), noise_law(0.5))
