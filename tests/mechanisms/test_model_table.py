@@ -130,7 +130,7 @@ def test_every_command_has_an_answer(many, run, folder):
     for public in ((), ("--public",)):
         status, out, err = run("report", "m.eq", *public, "--out", f"r{len(public)}.html")
         assert (status, err) == (0, "")
-    assert "There are too many joint cells to hold" in (folder / "r0.html").read_text()
+    assert all("What each person risks" in (folder / f"r{n}.html").read_text() for n in (0, 1))
     status, out, err = run("audit", "m.eq", "--data", "ward.csv", "--end-to-end")
     assert status == 2
     assert "the theorem of OpenDP and AIM" in err

@@ -36,6 +36,7 @@ def test_a_bar_in_a_notebook_moves_and_goes_away(monkeypatch):
 
     monkeypatch.setattr(watching, "in_notebook", lambda: True)
     monkeypatch.setattr(watching, "OFTEN", 0.0)
+    monkeypatch.setattr("equinoise.present.terminal.progress_line.FEWEST_SECONDS", 0)
     monkeypatch.setattr("IPython.display.display", display)
     equinoise.optimize(PEOPLE, progress=True, **SETTINGS)
     assert all("<progress" in html for html in seen[:-1])
