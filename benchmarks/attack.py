@@ -228,8 +228,8 @@ def planted_rows(source):
 def rows(seed=0):
     """Every attack, one after the other."""
     source = np.random.default_rng(seed).bytes
-    wages = demo.pay()[demo.COLUMN].to_numpy().astype(float)
-    columns = [Column("heights", heights(), BOUNDS), Column("wages", wages, demo.BOUNDS)]
+    wages = demo.pay()["wage"].to_numpy().astype(float)
+    columns = [Column("heights", heights(), BOUNDS), Column("wages", wages, (0.0, 4000.0))]
     for tier, data, person, epsilon, promised, pair in one_draw_tasks(columns):
         bound = attack(pair, DRAWS, source)
         power = "laplace" in tier

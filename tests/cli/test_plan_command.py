@@ -70,7 +70,7 @@ def test_the_same_rule_is_said_without_people_and_an_override_is_said(run):
     ):
         status, out, _ = run(*words, *more)
         assert status == 0
-        assert f"Plan: {plan}" in out
+        assert f"Plan: {plan} Bins are the schema's: with --people N they would be planned." in out
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,7 @@ def test_every_command_of_the_three_steps_exists_and_takes_these_options(run, fo
     from equinoise.cli.main import THREE_STEPS, all_commands
 
     shown = [line.split()[1:] for line in THREE_STEPS.splitlines() if line.strip().startswith("equinoise ")]
-    assert [words[0] for words in shown] == ["optimize", "audit", "report", "sample"]
+    assert [words[0] for words in shown] == ["schema", "synthesize", "report"]
     for name, *rest in shown:
         known = {option for parameter in all_commands()[name].params for option in parameter.opts}
         assert {word for word in rest if word.startswith("-")} <= known

@@ -33,20 +33,19 @@ from equinoise.formatting import printable
 THREE_STEPS = """\
 Private rows of small data about people: with differential privacy, or with noise that a game chooses.
 
-Three steps, here for a file pay.csv with a column 'pay' that anyone knows to lie between 0 and 4000:
+Three steps, here for a file people.csv of about 1,000 people:
 
-  1. Optimize: make a certified mechanism from the column.
-       equinoise optimize pay.csv --column pay --bounds pay 0 4000 --epsilon 1 --draws 10 --out pay.eq
-  2. Audit: check it again, and look at it.
-       equinoise audit pay.eq --data pay.csv
-       equinoise report pay.eq --out report.html
-  3. Sample: release draws. Only these may be given away.
-       equinoise sample pay.eq -n 10
+  1. Say what is public about the columns: fill in the blanks of a draft.
+       equinoise schema people.csv --out people.toml
+  2. Synthesize: rows that may be published, with differential privacy.
+       equinoise synthesize people.csv --schema people.toml --people 1000 --epsilon 1 --rows 200 --out rows.csv
+  3. Look at what was kept, and what it cost.
+       equinoise report rows.eq --out report.html
 
-Rows that may be published, with differential privacy and without a game: equinoise synthesize --help
-To see all of it on real pay first: equinoise demo
-To see what settings do, on a page: equinoise explore pay.csv --column pay --bounds pay 0 4000
-All commands: equinoise --help; one of them: equinoise optimize --help"""
+The paper's game, in which everyone has noise of their own: equinoise optimize --help
+Both on real people first: equinoise demo
+What to expect, without any data: equinoise plan --schema people.toml --people 1000 --epsilon 1 --rows 200
+All commands: equinoise --help; one of them: equinoise synthesize --help"""
 
 
 class Commands(click.Group):
@@ -86,8 +85,8 @@ def all_commands() -> dict[str, click.Command]:
 @click.group(
     cls=Commands,
     invoke_without_command=True,
-    epilog="Three steps: 'optimize' (or 'synthesize') a column into a certified mechanism, 'audit' it, 'sample' "
-    "from it. 'equinoise COMMAND --help' has examples.",
+    epilog="Three steps: a 'schema' says what is public, 'synthesize' makes rows to publish, 'report' shows what was "
+    "kept. 'equinoise COMMAND --help' has examples.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
 @click.version_option(__version__, prog_name="equinoise")

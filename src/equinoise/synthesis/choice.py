@@ -47,6 +47,9 @@ PARTS, FEWEST_BINS = (2, 4, 8), 4
 Progress = Callable[[Round], None]
 
 
+NOT_PLANNED = "Bins are the schema's: with --people N they would be planned."
+
+
 @dataclass(frozen=True)
 class Choice:
     """A method, the schema with the bins that were chosen, the sentence that says why, and where it was simulated what
@@ -66,12 +69,14 @@ def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int 
     ordered bins, whose neighbours tell of each other, at least half. ``same`` asks for as many rows as people.
     """
     if method is not None:
-        return Choice(method, schema, f"{method}, as was asked for.")
+        return Choice(method, schema, f"{method}, as was asked for. {NOT_PLANNED}")
     grid = schema_grid(schema, bins, method)
     if grid.cells > MOST_CELLS_TO_HOLD:
         return Choice(AIM, schema, aim_sentence(grid))
     if same:
-        return Choice(PAY_ONCE, schema, f"{PAY_ONCE}, as only noisy counts tell about how many people there are.")
+        return Choice(
+            PAY_ONCE, schema, f"{PAY_ONCE}, as only noisy counts tell about how many people there are. {NOT_PLANNED}"
+        )
     ordered = any(isinstance(axis, Axis) and axis.number_bins >= LEAST_ORDERED for axis in grid.axes)
     most = most_envelope_rows(price, ordered)
     chosen = ENVELOPE if price.rows <= most else PAY_ONCE
@@ -79,7 +84,7 @@ def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int 
         f"{price.rows:,} row{'s are' if price.rows > 1 else ' is'} {'at most' if price.rows <= most else 'more than'}"
     )
     within = f"epsilon {at_most(price.epsilon)}" + (f" and delta {at_most(price.delta)}" if price.delta else "")
-    sentence = f"{chosen}, as {many} {most:,}, up to which the envelope is usually closer at {within}."
+    sentence = f"{chosen}, as {many} {most:,}, up to which the envelope is usually closer at {within}. {NOT_PLANNED}"
     return Choice(chosen, schema, sentence)
 
 

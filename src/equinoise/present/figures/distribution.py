@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.data.grid import Axis, Floats
-from equinoise.formatting import printable, three_digits
+from equinoise.formatting import percent, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
@@ -17,6 +17,9 @@ from equinoise.present.figures.per_bin import edges, occupied_span
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.baselines import cells_in_bounds
 from equinoise.statistics.metrics import Marginals
+
+LITTLE = 0.005
+"""A share of what is released that need not be told of."""
 
 
 def distribution(mechanism: Mechanism) -> Figure:
@@ -47,7 +50,23 @@ def distribution(mechanism: Mechanism) -> Figure:
             panels.append(_bars(labels, each, axis.label, number))
             table += [(*first, label, label, *shares) for label, *shares in _rows(labels, each)]
     header = (*(("column",) if several else ()), "from", "to", *of)
+    caption += "".join(_beyond(mechanism, number) for number in range(len(grid.axes)))
     return Figure("distribution", title, caption, words, tuple(panels), header, table)
+
+
+def _beyond(mechanism: Mechanism, number: int) -> str:
+    """How much of what is released lies beyond the bins that are drawn, where nobody is, if it is much."""
+    axis = mechanism.grid.axes[number]
+    if not isinstance(axis, Axis):
+        return ""
+    share = 1 - float(
+        mechanism.output_marginal(number)[slice(*occupied_span(mechanism.original_marginal(number)))].sum()
+    )
+    return (
+        f" Of {axis.label}, {percent(share)} of what is released lies beyond, where nobody is."
+        if share > LITTLE
+        else ""
+    )
 
 
 def _rows(firsts: list[Any], each: dict[str, Floats]) -> list[tuple[Any, ...]]:

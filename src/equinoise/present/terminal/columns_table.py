@@ -21,7 +21,7 @@ from equinoise.present.true_answers import true_answers
 
 MOST_LINES, MOST_CATEGORIES = 15, 3
 STATISTICS = {"mean": "mean", "median": "median", "standard_deviation": "deviation"}
-PICTURE_BINS, LABEL = 20, 16
+PICTURE_BINS, LABEL, LITTLE = 20, 16, 0.005
 HEIGHTS, PLAIN_HEIGHTS = " ▁▂▃▄▅▆▇█", " .:-=+*#%@"
 
 
@@ -55,12 +55,13 @@ def show_columns(console: Console, mechanism: Mechanism) -> None:
 
 def _pictures(mechanism: Mechanism, number: int, axis: AnyAxis, heights: str) -> tuple[str, str]:
     """People and rows along a column, from the first to the last bin that anyone is in."""
-    lines = lines_of(axis, mechanism.original_marginal(number), mechanism.output_marginal(number), PICTURE_BINS)
-    lines = [line for line in lines if line.label not in {MISSING_LABEL, ELSEWHERE}]
+    both = lines_of(axis, mechanism.original_marginal(number), mechanism.output_marginal(number), PICTURE_BINS)
+    beyond = sum(line.released for line in both if line.label == ELSEWHERE)
+    more = f" (+ {percent(beyond)} beyond)" if beyond > LITTLE else ""
+    lines = [line for line in both if line.label not in {MISSING_LABEL, ELSEWHERE}]
     most = max((max(line.original, line.released) for line in lines), default=0.0)
-    return _one_picture(lines, [line.original for line in lines], most, heights), _one_picture(
-        lines, [line.released for line in lines], most, heights
-    )
+    original, released = ([getattr(line, name) for line in lines] for name in ("original", "released"))
+    return _one_picture(lines, original, most, heights), _one_picture(lines, released, most, heights) + more
 
 
 def _one_picture(lines: Sequence[Line], shares: Sequence[float], most: float, heights: str) -> str:

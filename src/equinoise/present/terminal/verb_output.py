@@ -22,6 +22,9 @@ from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.terminal.mechanism_output import statistics_table
 from equinoise.present.wording import SECRET, certificate_sentence, solver_sentence
 
+NOISY = 0.3
+"""Total variation from which on the custodian is told that rows are mostly noise."""
+
 
 def show_optimized(mechanism: Mechanism, out: Path, *, verbose: bool) -> None:
     """What ``optimize`` promises and reached."""
@@ -132,4 +135,7 @@ def _table_distance(mechanism: PrivateTable) -> str:
     distances = mechanism.metrics()
     which, of_what = ("", "a row") if mechanism.joint_held else ("_2way", "two columns of a row, mean over all pairs,")
     tv, kl = (three_digits(distances[name + which]) for name in ("tv", "kl"))
-    return f"Distance of {of_what} from the data: total variation {tv}, KL {kl} nats."
+    noise = (
+        " Most of that is noise: take fewer bins, or see 'equinoise plan'." if distances["tv" + which] > NOISY else ""
+    )
+    return f"Distance of {of_what} from the data, in these bins: total variation {tv}, KL {kl} nats.{noise}"
