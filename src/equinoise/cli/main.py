@@ -44,7 +44,7 @@ Three steps, here for a file people.csv of about 1,000 people:
 
 The paper's game, in which everyone has noise of their own: equinoise optimize --help
 Both on real people first: equinoise demo
-What to expect, without any data: equinoise plan --schema people.toml --people 1000 --epsilon 1 --rows 200
+What to expect: equinoise plan --schema people.toml --people 1000 --epsilon 1 --rows 200
 All commands: equinoise --help; one of them: equinoise synthesize --help"""
 
 
