@@ -70,7 +70,9 @@ def on_a_terminal(folder, *arguments, **variables):
 def test_alone_it_explains_the_three_steps_on_stdout(run):
     status, out, err = run()
     assert (status, err) == (0, "")
-    places = [out.index(f"equinoise {step}") for step in ("schema people.csv", "synthesize people.csv", "report rows.eq")]
+    places = [
+        out.index(f"equinoise {step}") for step in ("schema people.csv", "synthesize people.csv", "report rows.eq")
+    ]
     assert places == sorted(places)
     assert max(map(len, out.splitlines())) <= 110
 
