@@ -28,6 +28,7 @@ from equinoise.data.read_players import (
 from equinoise.data.read_players import Step as StepOfColumn
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check, is_whole
+from equinoise.formatting import at_most, join_and
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.settings import LEAST_EPSILON, MOST_DRAWS, check_setting
@@ -40,7 +41,7 @@ Progress = Callable[[float, str, Round | None], None]
 Step = tuple[str, Callable[[], Row | LeftOut]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Every method at every epsilon, worked out from one count of the people. As secret as the data."""
 
@@ -88,6 +89,14 @@ class Comparison:
     def plot(self, path: str | Path, *, force: bool = False) -> None:
         """Save a picture, KL against epsilon, as PNG, SVG or a page, to a file that only its owner can read."""
         VIEWS["comparison"](self, path, force=force)
+
+    def __repr__(self) -> str:
+        """One line; a notebook shows the table."""
+        epsilons = join_and(map(at_most, self.epsilons))
+        return f"<Comparison of {len(self.methods)} methods for {self.title} at epsilon {epsilons}>"
+
+    def _repr_html_(self) -> str:
+        return str(VIEWS["comparison in HTML"](self))
 
     def to_json(self) -> dict[str, Any]:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""

@@ -116,7 +116,7 @@ class Book:
         return self._current().spending.epsilon_left(self.limit.epsilon, self.limit.delta)
 
     def plot_spending(self) -> Any:
-        """What all mechanisms cost together after each, against the limit, as an Altair chart."""
+        """What all mechanisms cost together after each, against the limit, as a figure."""
         return VIEWS["spending"](self)
 
     def _repr_html_(self) -> str:
