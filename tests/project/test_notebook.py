@@ -2,13 +2,12 @@
 
 import os
 import re
-from pathlib import Path
 
 import nbformat
 import pytest
-from nbclient import NotebookClient
 
-NOTEBOOK = Path(__file__).parents[2] / "docs" / "example.ipynb"
+from docs_build.notebook import EXAMPLE, executed
+
 NAMES_OF_FORMATS = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
 """They say what SVG is; nobody loads them."""
 
@@ -19,14 +18,7 @@ ABSOLUTE = re.compile(r"(?<![\w.:/<])/(home|root|tmp|usr|var|work|opt|Users|priv
 def executed_notebook(tmp_path_factory):
     """The notebook with its outputs, and the folder in which it ran."""
     folder = tmp_path_factory.mktemp("notebook")
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(NOTEBOOK.parents[1] / "src"), *([before] if before else [])])
-    try:
-        client = NotebookClient(notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}})
-        yield client.execute(), folder
-    finally:
-        os.environ.pop("PYTHONPATH") if before is None else os.environ.update(PYTHONPATH=before)
+    return executed(EXAMPLE, folder), folder
 
 
 def outputs(notebook):
@@ -63,12 +55,12 @@ def test_a_cell_shows_one_thing_and_loads_nothing(executed_notebook):
 
 
 def test_what_is_kept_is_of_such_a_run(executed_notebook):
-    kept = nbformat.read(NOTEBOOK, as_version=4)
+    kept = nbformat.read(EXAMPLE, as_version=4)
     assert kinds(kept) == kinds(executed_notebook[0])
     assert all(cell.execution_count for cell in kept.cells if cell.cell_type == "code")
 
 
 def test_no_absolute_paths(executed_notebook):
-    for notebook in (nbformat.read(NOTEBOOK, as_version=4), executed_notebook[0]):
+    for notebook in (nbformat.read(EXAMPLE, as_version=4), executed_notebook[0]):
         for output in outputs(notebook):
             assert not ABSOLUTE.search(str(output))
