@@ -1,11 +1,20 @@
-"""An executed notebook as a page: its text, its code and what came out, just as it is kept. Nothing is run here."""
+"""An executed notebook as a page: its text, its code and what came out, just as it is kept.
+
+``python -m docs_build.notebook`` runs the example anew, in a folder of its own, and keeps what comes out.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "docs" / "example.ipynb"
 
 
 @dataclass
@@ -34,6 +43,20 @@ def page_of(notebook: str, name: str) -> Page:
     return page
 
 
+def executed(notebook: Path, folder: Path) -> Any:
+    """A notebook with what comes out of it when it is run in a folder, by the package as it is here."""
+    import nbformat
+    from nbclient import NotebookClient
+
+    found = nbformat.read(notebook, as_version=4)
+    paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "EQUINOISE_STATE": str(folder / "state")}
+    NotebookClient(
+        found, timeout=300, kernel_name="python3", resources={"metadata": {"path": folder}}, record_timing=False
+    ).execute(env=environment)
+    return found
+
+
 def _outputs(outputs: list[dict[str, Any]], page: Page) -> Iterator[str]:
     """Of what an output offers, the first of: a picture, HTML, text."""
     for output in outputs:
@@ -51,3 +74,10 @@ def _outputs(outputs: list[dict[str, Any]], page: Page) -> Iterator[str]:
 
 def _text(lines: str | list[str]) -> str:
     return lines if isinstance(lines, str) else "".join(lines)
+
+
+if __name__ == "__main__":
+    import nbformat
+
+    with TemporaryDirectory() as place:
+        nbformat.write(executed(EXAMPLE, Path(place)), EXAMPLE)

@@ -1,14 +1,14 @@
 """The lists of what can be chosen: noise families, utilities, solvers, engines and commands, each with its module;
-and what may separate the fields of text files.
+what may separate the fields of text files; and every choice as a type, for editors and type checkers.
 
-To add one, write its module (copy a neighbour) and name it here. Modules load when they are first chosen, so that
-importing the lists costs nothing.
+To add one, write its module (copy a neighbour) and name it here, in the list and in its type. Modules load when they
+are first chosen, so that importing the lists costs nothing.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal
 
 NOISES = {
     "laplace": "equinoise.game.noises.laplace",
@@ -43,6 +43,23 @@ ENGINES = {
 }
 
 SEPARATOR_MARKS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
+
+NoiseName = Literal["laplace", "gaussian", "geometric", "staircase", "uniform-mixture"]
+UtilityName = Literal[
+    "kl", "js", "tv", "wasserstein", "moments:1", "moments:2", "moments:3", "moments:4", "moments:5", "moments:6",
+    "moments:7", "moments:8", "moments:9", "moments:10",
+]  # fmt: skip
+SolverName = Literal["best-response", "optimal", "genetic"]
+MethodName = Literal["envelope", "pay-once", "aim"]
+SameRows = Literal["same"]
+GridName = Literal["schema", "paper"]
+ScaleSet = Literal["wide", "adaptive", "paper"]
+RowsOfUnit = Literal["all", "one"]
+MissingRule = Literal["refuse", "drop", "category"]
+OutsideRule = Literal["refuse", "clip"]
+EngineName = Literal["polars", "duckdb", "dask", "spark"]
+SeparatorName = Literal["comma", "semicolon", "tab", "pipe", ",", ";", "\t", "|"]
+DecimalMark = Literal[".", ","]
 
 COMMANDS = {
     name: f"equinoise.cli.{name}"

@@ -10,7 +10,8 @@ VIEWS: dict[str, Callable[..., Any]] = {}
 
 
 class NotebookDisplay:
-    """What can be looked at. Pictures are Altair charts; each is worked out from the data and as secret as the data."""
+    """What can be looked at. Figures show themselves without a network; ``.chart`` is the Altair chart, ``.save(path)``
+    a file. Each is worked out from the data and as secret as the data."""
 
     def _repr_html_(self) -> str:
         return str(VIEWS["html"](self))

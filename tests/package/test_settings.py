@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import subprocess
 import sys
+import typing
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,13 @@ import pytest
 import equinoise
 from docs_build import settings as page
 from equinoise.analysis.compare import compare
-from equinoise.choices import SOLVERS, load
+from equinoise.choices import SEPARATOR_MARKS, SOLVERS, is_utility, load
 from equinoise.cli.main import all_commands
 from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
 from equinoise.mechanisms.document import check_saved
 from equinoise.present.command_line import command_line
-from equinoise.settings import SETTINGS, check_setting, check_settings, option_of
+from equinoise.settings import SAME_ROWS, SETTINGS, check_setting, check_settings, option_of
 from equinoise.solvers.best_response import RESTARTS
 from equinoise.solvers.genetic import GENERATIONS
 from equinoise.solvers.optimal import TIME_LIMIT
@@ -46,6 +47,47 @@ def test_a_verb_takes_the_settings_of_the_table_with_its_defaults(verb):
     for name in taken:
         if not SETTINGS[name].required and (verb, name) not in OTHERWISE:
             assert parameters[name].default == SETTINGS[name].default, name
+
+
+def literals(hint):
+    """Every value that a type lists, however deep."""
+    if typing.get_origin(hint) is typing.Literal:
+        return set(typing.get_args(hint))
+    return set().union(*map(literals, typing.get_args(hint)))
+
+
+CHOICES = {name: set(setting.offers) for name, setting in SETTINGS.items() if setting.offers} | {
+    "rows": {SAME_ROWS},
+    "separator": {*SEPARATOR_MARKS, *SEPARATOR_MARKS.values()},
+    "utility": {name for name in ["kl", "js", "tv", "wasserstein", *(f"moments:{n}" for n in range(-1, 99))]
+                if is_utility(name)},
+}  # fmt: skip
+
+
+MORE = [equinoise.audit, equinoise.private_bounds, equinoise.write_losses]
+
+
+@pytest.mark.parametrize("verb", [*VERBS.values(), *MORE], ids=lambda verb: verb.__name__)
+def test_types_list_what_the_table_offers(verb):
+    hints, known = verb.__annotations__, inspect.unwrap(verb).__globals__
+    taken = [name for name in CHOICES if name in hints and (name, verb) != ("rows", compare)]
+    assert taken
+    for name in taken:
+        assert literals(eval(hints[name], known)) == CHOICES[name], name
+
+
+@pytest.mark.parametrize("verb", [*VERBS.values(), *MORE[:2]], ids=lambda verb: verb.__name__)
+def test_help_begins_with_an_example(verb):
+    summary, example = inspect.getdoc(verb).split("\n\n")[:2]
+    assert summary.endswith(".")
+    assert example.startswith(">>> ")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_data_schema_and_column_need_no_names(verb):
+    parameters = inspect.signature(VERBS[verb]).parameters.values()
+    unnamed = [each.name for each in parameters if each.kind is not inspect.Parameter.KEYWORD_ONLY]
+    assert unnamed == ["data", "schema", "column"][verb == "plan" :]
 
 
 def test_a_procedure_has_settings_alone_with_the_same_defaults():

@@ -70,4 +70,4 @@ def test_a_notebook_shows_a_book(book):
     assert "<script>" not in page
     assert "90 % spent. Epsilon 0.1 is left" in page
     assert repr(book).endswith("a.book' with epsilon 1 and delta 1e-05>")
-    assert book.plot_spending().to_dict()["description"].startswith("What all mechanisms in a book cost together")
+    assert book.plot_spending().chart.to_dict()["description"].startswith("What all mechanisms in a book cost together")

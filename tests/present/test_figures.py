@@ -305,7 +305,7 @@ def test_in_a_notebook(mechanisms):
         assert repr(m) == f"<{m.kind} mechanism for {m.grid.name} at epsilon {m.promise.epsilon:g}>"
         assert repr(m) == str(m)
     for name in ("distribution", "noise", "losses", "cost"):
-        assert getattr(mechanisms["per-instance"], f"plot_{name}")().to_dict()["description"]
+        assert getattr(mechanisms["per-instance"], f"plot_{name}")().chart.to_dict()["description"]
 
 
 def test_a_solution_shows_itself_even_if_it_protects_nobody():
@@ -315,8 +315,8 @@ def test_a_solution_shows_itself_even_if_it_protects_nobody():
     assert "Not everyone is protected." in solution._repr_html_()
     assert "<td>yes, checked</td>" in solution._repr_html_()
     assert "tier" not in solution._repr_html_()  # nothing is promised of a solution
-    assert solution.plot_losses().to_dict()["description"]
-    assert solution.plot_cost().to_dict()
+    assert solution.plot_losses().chart.to_dict()["description"]
+    assert solution.plot_cost().chart.to_dict()
 
 
 def test_people_with_several_rows_have_figures_too():

@@ -9,6 +9,7 @@ from typing import Any
 
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.end_to_end import EndToEnd
+from equinoise.choices import DecimalMark, EngineName, SeparatorName
 from equinoise.data.engines import Engine, engine_for
 from equinoise.data.read_players import count_players, most_rows_of, open_axes
 from equinoise.data.text_format import TextFormat
@@ -140,13 +141,20 @@ def audit(
     data: Any = None,
     *,
     end_to_end: bool = False,
-    engine: str = "polars",
+    engine: EngineName = "polars",
     engine_address: str | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
+    separator: SeparatorName | None = None,
+    decimal: DecimalMark | None = None,
     progress: Progress | None = None,
 ) -> Audit:
     """A saved mechanism, checked again; with ``data``, count it again by the saved settings and compare the histograms.
+
+    >>> import tempfile, equinoise
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = f"{folder}/pay.eq"
+    ...     made = equinoise.optimize([1, 2, 2, 3] * 20, epsilon=1, bounds=(0, 4), step=1, save=file)
+    ...     audit(file).passed
+    True
 
     ``end_to_end``, if all of that passes, the whole procedure is run again without a person of each occupied cell.
     """

@@ -13,6 +13,18 @@ import numpy as np
 
 from equinoise.analysis.method_row import MODELS, PROMISES, LeftOut, Row, share_of_one_row
 from equinoise.analysis.methods import LOCAL_ROWS, Methods
+from equinoise.choices import (
+    DecimalMark,
+    EngineName,
+    GridName,
+    MissingRule,
+    NoiseName,
+    OutsideRule,
+    RowsOfUnit,
+    ScaleSet,
+    SeparatorName,
+    UtilityName,
+)
 from equinoise.data.bounds_cost import warn_uncounted
 from equinoise.data.grid import Grid, Histogram
 from equinoise.data.players import Players
@@ -28,6 +40,7 @@ from equinoise.data.read_players import (
 from equinoise.data.read_players import Step as StepOfColumn
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check, is_whole
+from equinoise.formatting import at_most, join_and
 from equinoise.game.game import Game
 from equinoise.game.kernel import Kernel, make_kernel
 from equinoise.settings import LEAST_EPSILON, MOST_DRAWS, check_setting
@@ -40,7 +53,7 @@ Progress = Callable[[float, str, Round | None], None]
 Step = tuple[str, Callable[[], Row | LeftOut]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison:
     """Every method at every epsilon, worked out from one count of the people. As secret as the data."""
 
@@ -89,6 +102,14 @@ class Comparison:
         """Save a picture, KL against epsilon, as PNG, SVG or a page, to a file that only its owner can read."""
         VIEWS["comparison"](self, path, force=force)
 
+    def __repr__(self) -> str:
+        """One line; a notebook shows the table."""
+        epsilons = join_and(map(at_most, self.epsilons))
+        return f"<Comparison of {len(self.methods)} methods for {self.title} at epsilon {epsilons}>"
+
+    def _repr_html_(self) -> str:
+        return str(VIEWS["comparison in HTML"](self))
+
     def to_json(self) -> dict[str, Any]:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
         return {
@@ -106,38 +127,38 @@ class Comparison:
 def compare(
     data: Any,
     schema: SchemaLike = None,
+    column: str | Sequence[str] | None = None,
     *,
     epsilons: Sequence[float],
     rows: int = 1,
-    column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: StepOfColumn = None, categories: Categories = None,
-    bins: int | None = None, grid: str = "schema",
-    noise: str | Sequence[str] = "laplace",
-    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
-    utility: str = "kl",
+    bins: int | None = None, grid: GridName = "schema",
+    noise: NoiseName | Sequence[NoiseName] = "laplace",
+    scales: ScaleSet | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
+    utility: UtilityName = "kl",
     time_limit: float = TIME_LIMIT_PER_EPSILON,
     genetic: bool = False,
     restarts: int | None = None,
     seed: int = 0,
-    missing: str | None = None, outside: str | None = None,
+    missing: MissingRule | None = None, outside: OutsideRule | None = None,
     padding_epsilon: float = 1.0, percentile: float = 0.9,
-    unit: str | None = None, unit_rows: str = "all",
-    engine: str = "polars", engine_address: str | None = None,
-    separator: str | None = None, decimal: str | None = None,
+    unit: str | None = None, unit_rows: RowsOfUnit = "all",
+    engine: EngineName = "polars", engine_address: str | None = None,
+    separator: SeparatorName | None = None, decimal: DecimalMark | None = None,
     progress: Progress | None = None,
 ) -> Comparison:  # fmt: skip
     """The game and what one would use instead on one column or several, at every epsilon. The data is counted once.
-
-    An epsilon is for so many ``rows`` together: where each of them costs, it has an even share. ``time_limit`` is the
-    optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow. ``progress`` is told
-    the epsilon and the method under way and, while a solver runs, its rounds. The other settings are those of
-    :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
 
     >>> import numpy as np
     >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
     >>> found = compare(people, epsilons=[1, 2], bounds=(140, 210), bins=41, restarts=2, time_limit=1)
     >>> [row.method for row in found.rows if row.epsilon == 1][:4]
     ['best-response', 'optimal', 'laplace', 'bounded-laplace']
+
+    An epsilon is for so many ``rows`` together: where each of them costs, it has an even share. ``time_limit`` is the
+    optimal solver's, in seconds per epsilon. ``genetic`` adds the genetic solver, which is slow. ``progress`` is told
+    the epsilon and the method under way and, while a solver runs, its rounds. The other settings are those of
+    :func:`equinoise.optimize`, but that ``noise`` may be several families, to see them side by side.
     """
     ordered = check_epsilons(epsilons)
     check_setting("time_limit", time_limit)

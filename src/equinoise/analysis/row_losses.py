@@ -19,6 +19,7 @@ import polars as pl
 
 from equinoise.analysis.loss_groups import HARDEST_GROUPS, Groups, People, Queues, line_of_bag, wrong_data
 from equinoise.atomic_write import check_writable
+from equinoise.choices import DecimalMark, EngineName, SeparatorName
 from equinoise.data.bad_values import refusal
 from equinoise.data.bags import clean_units, count_person_cells, unit_text
 from equinoise.data.counting import cells_of_codes, code_columns, read_codes
@@ -67,10 +68,10 @@ def write_losses(
     data: Any,
     out: str | Path,
     *,
-    engine: str = "polars",
+    engine: EngineName = "polars",
     engine_address: str | None = None,
-    separator: str | None = None,
-    decimal: str | None = None,
+    separator: SeparatorName | None = None,
+    decimal: DecimalMark | None = None,
     force: bool = False,
     progress: RowProgress | None = None,
 ) -> RowLosses:

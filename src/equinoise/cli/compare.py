@@ -59,10 +59,8 @@ def command(
     ascending = check_epsilons(parse_numbers(epsilons, "--epsilon", "0.1,1"))
     check_plot(plot, data, force=force)
     with print_warnings() as warnings, terminal.comparison_progress(ascending) as progress:
-        found = compare(
-            data, epsilons=ascending, noise=[family.strip() for family in noise.split(",")] if "," in noise else noise,
-            progress=progress, **settings,
-        )  # fmt: skip
+        families: Any = [family.strip() for family in noise.split(",")] if "," in noise else noise  # checked there
+        found = compare(data, epsilons=ascending, noise=families, progress=progress, **settings)
     for method in found.left_out:
         at = "" if method.epsilon is None else f" at epsilon {method.epsilon:g}"
         click.echo(f"Left out: {method.method}{at}. {method.reason}", err=True)

@@ -118,6 +118,7 @@ def _find_bounds(
     strange = next((name for name in names if columns and name not in columns), None)
     if strange is not None:
         raise BadInput(f"--private-bounds names column {strange!r}, which is not drafted. Add --column {strange!r}.")
-    account = {"book": book, "purpose": purpose}
-    found = private_bounds(data, list(names), epsilon=epsilon, step=settings["step"], **account, **text)
+    found = private_bounds(
+        data, list(names), epsilon=epsilon, step=settings["step"], book=book, purpose=purpose, **text
+    )
     return {column.name: column for column in found.columns}

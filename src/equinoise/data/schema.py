@@ -25,6 +25,7 @@ from equinoise.data.schema_checks import (
     unit_mistakes,
 )
 from equinoise.data.toml_text import Keys, Lines, dotted, line_text, read_toml
+from equinoise.display import VIEWS
 from equinoise.errors import BadInput
 from equinoise.formatting import printable
 
@@ -235,6 +236,9 @@ class Schema:
 
     def __repr__(self) -> str:
         return self.to_toml().rstrip("\n")
+
+    def _repr_html_(self) -> str:
+        return str(VIEWS["schema"](self))
 
 
 def table_lines(column: Column) -> list[str]:

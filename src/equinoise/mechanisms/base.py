@@ -122,13 +122,13 @@ class Mechanism(Quantities):
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as the name of its file, which is opened again wherever it is unpickled."""
+        """Pickled as the name of its file, which is opened again where it is unpickled, on this computer."""
         if self.ledger.path is None:
             raise BadInput(
                 "This mechanism is not saved, so its draws are counted in this process alone and it cannot be pickled. "
                 "Save it first; then its file is opened again wherever it arrives."
             )
-        return Mechanism.open, (str(self.ledger.path),)
+        return _open_again, (str(self.ledger.path.absolute()), self.row_format.plain)
 
     def report(self, path: str | Path, *, public: bool = False, force: bool = False) -> None:
         """Write one page about it, to look at: as secret as the data, or ``public`` without all that is."""
@@ -283,6 +283,11 @@ class Mechanism(Quantities):
     @abstractmethod
     def _parts(self) -> dict[str, Any]:
         """The part of that which other mechanisms do not have."""
+
+
+def _open_again(path: str, row_format: RowFormat) -> Mechanism:
+    """A pickled mechanism: that of its file, whose rows come as the kind of dataframe that they did."""
+    return Mechanism.open(path).releasing(row_format)
 
 
 def released_from(path: Path) -> int:

@@ -116,7 +116,7 @@ class Book:
         return self._current().spending.epsilon_left(self.limit.epsilon, self.limit.delta)
 
     def plot_spending(self) -> Any:
-        """What all mechanisms cost together after each, against the limit, as an Altair chart."""
+        """What all mechanisms cost together after each, against the limit, as a figure."""
         return VIEWS["spending"](self)
 
     def _repr_html_(self) -> str:
@@ -126,6 +126,23 @@ class Book:
         """Where it is, and its limit."""
         delta = f" and delta {format_number(self.limit.delta)}" if self.limit.delta else ""
         return f"<Book {self.place!r} with epsilon {format_number(self.limit.epsilon)}{delta}>"
+
+    def __copy__(self) -> Book:
+        """Itself: there is one account, however many names it has."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Book:
+        """Itself, as for a plain copy."""
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as the name of its file, which is opened again where it is unpickled, on this computer."""
+        if not self._store.is_file:
+            raise BadInput(
+                f"The book {self.place!r} cannot be pickled: the pickle would hold the address of its database, with a "
+                "password if it has one. Open it again with Book.open instead."
+            )
+        return _open_again, (str(Path(self.place).absolute()), self.identity)
 
     def check(self) -> int:
         """Check every event again, and that no charge passed the limit when it was made; gives how many there are."""
@@ -222,6 +239,16 @@ class Book:
         number, link = self._history.count + 1, next_link(self._history.link, event.text())
         connection.execute(sql.insert(EVENTS), {"number": number, "text": event.text(), "link": link})
         connection.execute(sql.update(BOOKS).values(events=number, link=link))
+
+
+def _open_again(place: str, identity: str) -> Book:
+    """A pickled book, if it is still that one."""
+    book = Book.open(place)
+    if book.identity != identity:
+        raise BadInput(
+            f"The book {place!r} was replaced by another one since it was pickled. Open that with Book.open."
+        )
+    return book
 
 
 def _first_line(connection: sql.Connection) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What notebooks show of mechanisms and solutions: a short table, and pictures on request.
+"""What notebooks show of objects: a short table, and pictures on request.
 
 Importing this module adds the views to :data:`equinoise.display.VIEWS`. No colours: the notebook has its own.
 """
@@ -17,24 +17,31 @@ from equinoise.analysis.audit import Audit
 from equinoise.analysis.compare import Comparison
 from equinoise.analysis.release import Release
 from equinoise.data.make_grid import describe_bins
+from equinoise.data.schema import Column, Schema
 from equinoise.display import VIEWS
 from equinoise.errors import BadInput
-from equinoise.formatting import at_most
+from equinoise.formatting import at_most, join_and
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
 from equinoise.present.answer_rows import answer_rows, what_intervals_contain
 from equinoise.present.book_words import STATES, book_notes, book_verdict
+from equinoise.present.comparison_rows import comparison_rows
 from equinoise.present.facts import facts_in_pairs
 from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
+from equinoise.present.wording import METRIC_NAMES
 from equinoise.solvers.solution import Solution
 from equinoise.synthesis.plan import Plan
 
 if TYPE_CHECKING:
     from equinoise.mechanisms.book import Book
+    from equinoise.present.figures.figure import Figure
 
 MOST_ROWS = 10
-"""Of a release, as a notebook shows it."""
+"""Of a release, as a notebook shows it; also of a book's entries, and of a column's categories."""
+
+MAIN_METRICS = ("kl", "tv", "mean_error", "median_error", "correlation_loss")
+"""Of a comparison; there is no room for all."""
 
 VIEW_IS_SECRET = "Everything here is worked out from the raw data and is as secret as the data."
 
@@ -118,11 +125,43 @@ def html_of_book(book: Book) -> str:
     return f"<div>{_table(header, rows) if rows else ''}{told}</div>"
 
 
+def html_of_schema(schema: Schema) -> str:
+    """A row for every column: what is public about it. Nothing here is secret, unless it was read off the data."""
+    header = ("column", "kind", "values", "step", "bins", "missing", "outside")
+    rows = [(column.name, *_public_facts(column)) for column in schema.columns]
+    sentences = [] if schema.unit is None else [f"All rows with the same {schema.unit!r} are one person's."]
+    if schema.peeked:
+        sentences.append(f"Read off the data, and not public: {join_and(schema.peeked)}.")
+    told = "".join(f"<p>{escape(sentence)}</p>" for sentence in sentences)
+    return f"<div>{_table(header, rows)}{told}</div>"
+
+
+def _public_facts(column: Column) -> tuple[str, ...]:
+    """The kind, values, step, bins and rules of a column; empty where the schema leaves it to the verb."""
+    kind, values = "blank", ""
+    if column.bounds is not None:
+        kind, values = "dates" if column.is_date else "numbers", f"{column.bounds[0]} to {column.bounds[1]}"
+    elif column.categories is not None:
+        more = [f"{len(column.categories):,} in all"] if len(column.categories) > MOST_ROWS else []
+        kind, values = "categories", ", ".join([*map(str, column.categories[:MOST_ROWS]), *more])
+    rest = (column.step, column.bins, column.missing, column.outside)
+    return (kind, values, *("" if fact is None else str(fact) for fact in rest))
+
+
+def html_of_comparison(comparison: Comparison) -> str:
+    """Every method at every epsilon, with the main distances; ``to_json`` has all."""
+    metrics = [name for name in MAIN_METRICS if name in comparison.rows[0].metrics]
+    header = ("epsilon", "method", *(METRIC_NAMES[name] for name in metrics), "seconds", "protected", "promised")
+    rows = [(at_most(row.epsilon), row.label, *texts) for row, texts in comparison_rows(comparison, metrics)]
+    title = f"{comparison.people:,} people, {comparison.title}, {comparison.grid.cells:,} cells: distances from them."
+    return f"<div><p>{escape(title)}</p>{_table(header, rows)}<p><em>{VIEW_IS_SECRET}</em></p></div>"
+
+
 def plot_spending(book: Book) -> Any:
-    """What a book's mechanisms cost together, as an Altair chart."""
+    """What a book's mechanisms cost together, as a figure."""
     from equinoise.present.figures.spending import spending_figure
 
-    return spending_figure(book).chart
+    return spending_figure(book)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -137,10 +176,10 @@ def mechanism_of(view: Mechanism | Solution) -> Mechanism:
 
 
 def plot(view: Mechanism | Solution, name: str) -> Any:
-    """The figure of that name as an Altair chart."""
+    """The figure of that name."""
     from equinoise.present.figures import make_figure
 
-    return make_figure(name, mechanism_of(view)).chart
+    return make_figure(name, mechanism_of(view))
 
 
 def report(mechanism: Mechanism, path: str | Path, *, public: bool, force: bool, rows: Any = None) -> None:
@@ -169,6 +208,13 @@ def _page(title: str, verdict: str, rows: Sequence[tuple[str, str]], statistics:
     )
 
 
+def save_figure(figure: Figure, path: str | Path, *, force: bool) -> None:
+    """Save a figure, as a picture or a page."""
+    from equinoise.present import charts
+
+    charts.write_picture(figure, path, force=force)
+
+
 def plot_comparison(comparison: Comparison, path: str | Path, *, force: bool) -> None:
     """Save the picture of a comparison."""
     from equinoise.present import charts
@@ -188,6 +234,8 @@ def plot_audit(audit: Audit, path: str | Path, *, force: bool) -> None:
 VIEWS.update(
     {
         "comparison": plot_comparison,
+        "comparison in HTML": html_of_comparison,
+        "schema": html_of_schema,
         "audit": plot_audit,
         "html": html_of,
         "line": line_of,
@@ -198,6 +246,7 @@ VIEWS.update(
         "book": html_of_book,
         "spending": plot_spending,
         "plot": plot,
+        "picture": save_figure,
         "report": report,
     }
 )

@@ -8,6 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.choices import (
+    DecimalMark,
+    EngineName,
+    GridName,
+    MissingRule,
+    NoiseName,
+    OutsideRule,
+    RowsOfUnit,
+    ScaleSet,
+    SeparatorName,
+    SolverName,
+    UtilityName,
+)
 from equinoise.data.bounds_cost import warn_uncounted
 from equinoise.data.players import Players
 from equinoise.data.read_players import (
@@ -34,29 +47,33 @@ from equinoise.verbs.saving import Saving
 
 @takes_progress_flag
 def optimize(
-    data: Any,
-    schema: SchemaLike = None,
+    data: Any, schema: SchemaLike = None, column: str | Sequence[str] | None = None,
     *,
     epsilon: float,
-    column: str | Sequence[str] | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
-    bins: int | None = None, grid: str = "schema",
-    noise: str = "laplace",
-    scales: str | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
-    scale_per_column: bool = False,
-    utility: str = "kl",
+    bins: int | None = None, grid: GridName = "schema",
+    noise: NoiseName = "laplace",
+    scales: ScaleSet | Sequence[float] | Mapping[str, Sequence[float]] = "wide",
+    scale_per_column: bool = False, utility: UtilityName = "kl",
     draws: int = 1, delta: float = 0.0, order: float | None = None,
-    solver: str = "best-response",
+    solver: SolverName = "best-response",
     time_limit: float | None = None, generations: int | None = None, restarts: int | None = None, seed: int = 0,
-    missing: str | None = None, outside: str | None = None,
+    missing: MissingRule | None = None, outside: OutsideRule | None = None,
     padding_epsilon: float = 1.0, percentile: float = 0.9,
     start: np.ndarray[Any, np.dtype[np.int64]] | None = None,
-    unit: str | None = None, unit_rows: str = "all",
-    engine: str = "polars", engine_address: str | None = None, separator: str | None = None, decimal: str | None = None,
+    unit: str | None = None, unit_rows: RowsOfUnit = "all",
+    engine: EngineName = "polars", engine_address: str | None = None,
+    separator: SeparatorName | None = None, decimal: DecimalMark | None = None,
     save: str | Path | None = None, force: bool = False, book: BookLike = None,
     purpose: str | None = None, not_private: bool = False, progress: Callable[[Round], None] | bool | None = None,
 ) -> Mechanism:  # fmt: skip
     """A certified mechanism for one column about people, or several together: numbers, dates and categories.
+
+    >>> import numpy as np
+    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
+    >>> mechanism = optimize(people, epsilon=1, bounds=(140, 210), draws=10)
+    >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
+    (True, True, 3)
 
     One row is one person, unless ``unit`` names a column: then all rows with the same value there are one person's. Of
     these, ``unit_rows`` takes ``all`` (one scale for them, and a loss that removes them all) or ``one``, the middle.
@@ -67,12 +84,6 @@ def optimize(
     data, with a warning. ``draws`` is how many draws the mechanism may ever release. ``start`` is a profile: best
     response starts there alone, other solvers there too. ``progress`` is told of every round; True shows it. ``save``
     names a file. A ``book`` lists it, if ``not_private`` says that this is known to be no differential privacy.
-
-    >>> import numpy as np
-    >>> people = np.random.default_rng(7).normal(175, 9, 500).clip(140, 210)
-    >>> mechanism = optimize(people, epsilon=1, bounds=(140, 210), draws=10)
-    >>> mechanism.certificate().holds, mechanism.worst_loss <= 1, len(mechanism.sample(3))
-    (True, True, 3)
     """
     assert not isinstance(progress, bool)  # watched
     procedure = Procedure(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from equinoise.choices import MethodName, MissingRule, SameRows
 from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, check_bins, columns_asked_for
 from equinoise.errors import check
@@ -16,29 +17,29 @@ from equinoise.verbs.table_request import TableRequest, public_columns
 @takes_progress_flag
 def plan(
     schema: SchemaLike = None,
+    column: str | Sequence[str] | None = None,
     *,
     people: int,
     epsilon: float,
-    rows: int | str,
+    rows: int | SameRows,
     delta: float = 0.0,
-    method: str | None = None,
-    column: str | Sequence[str] | None = None,
+    method: MethodName | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
     bins: int | None = None,
-    missing: str | None = None,
+    missing: MissingRule | None = None,
     unit: str | None = None, rows_per_person: int = 1,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Plan:  # fmt: skip
     """Which way :func:`equinoise.synthesize` will make rows, and what to expect of them: no data is read.
 
-    ``people`` is about how many there are, as anyone may know. With the same settings, ``synthesize`` takes the method
-    and the bins of the plan. What to expect is worked out on made-up people, of whom everyone has as many rows as
-    count; it is the same whenever it is asked for.
-
     >>> public = {"columns": {"years": {"bounds": [0, 9], "step": 1}}}
     >>> found = plan(public, people=500, epsilon=1, rows=200)
     >>> found.method, found.expectation.errors.tv < 0.05, found.too_small
     ('pay-once', True, False)
+
+    ``people`` is about how many there are, as anyone may know. With the same settings, ``synthesize`` takes the method
+    and the bins of the plan. What to expect is worked out on made-up people, of whom everyone has as many rows as
+    count; it is the same whenever it is asked for.
     """
     assert not isinstance(progress, bool)  # watched
     check(people is not None, "people", "about how many people there are, as anyone may know", people)

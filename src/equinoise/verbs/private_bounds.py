@@ -10,6 +10,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from equinoise.choices import DecimalMark, SeparatorName
 from equinoise.data.bounds_cost import rounded
 from equinoise.data.distinct_numbers import distinct_numbers
 from equinoise.data.draft import make_draft
@@ -34,15 +35,11 @@ def private_bounds(
     epsilon: float,
     schema: SchemaLike = None,
     step: Step = None,
-    separator: str | None = None, decimal: str | None = None,
+    separator: SeparatorName | None = None, decimal: DecimalMark | None = None,
     book: BookLike = None, purpose: str | None = None,
 ) -> Schema:  # fmt: skip
     """A schema with bounds of columns of numbers, which may be published: differential privacy with ``epsilon`` for
     each column, one row being one person.
-
-    The columns are those of a ``schema``, whose other columns stay as they are, or alone. Values are multiples of a
-    ``step``, if there is one. What the bounds cost stands in the schema, and counts towards the epsilon of
-    :func:`equinoise.synthesize`; a ``book`` is charged before anything is drawn, and refuses what is beyond its limit.
 
     >>> import polars as pl
     >>> pay = pl.DataFrame({"income": [20, 25, 30, 35, 40, 45, 50, 60, 80, 150] * 200})
@@ -50,6 +47,10 @@ def private_bounds(
     >>> low, high = found.columns[0].bounds
     >>> low <= 30 and high >= 60 and found.columns[0].bounds_epsilon == 0.1
     True
+
+    The columns are those of a ``schema``, whose other columns stay as they are, or alone. Values are multiples of a
+    ``step``, if there is one. What the bounds cost stands in the schema, and counts towards the epsilon of
+    :func:`equinoise.synthesize`; a ``book`` is charged before anything is drawn, and refuses what is beyond its limit.
     """
     check_settings({"epsilon": epsilon, "column": column})
     check(epsilon <= MOST_TOTAL_EPSILON, "epsilon", f"at most {MOST_TOTAL_EPSILON:g} for bounds", epsilon)

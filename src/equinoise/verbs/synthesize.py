@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.analysis.release import Release
+from equinoise.choices import DecimalMark, EngineName, MethodName, MissingRule, OutsideRule, SameRows, SeparatorName
 from equinoise.data.bounds_cost import epsilon_left
 from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
 from equinoise.mechanisms.model_table import ModelTable
@@ -23,33 +24,25 @@ from equinoise.verbs.table_request import TableRequest, check_table_grid, public
 def synthesize(
     data: Any,
     schema: SchemaLike = None,
+    column: str | Sequence[str] | None = None,
     *,
     epsilon: float,
-    rows: int | str,
+    rows: int | SameRows,
     delta: float = 0.0,
     people: int | None = None,
-    method: str | None = None,
-    column: str | Sequence[str] | None = None,
+    method: MethodName | None = None,
     bounds: Bounds = None, step: Step = None, categories: Categories = None,
     bins: int | None = None,
-    missing: str | None = None, outside: str | None = None,
+    missing: MissingRule | None = None, outside: OutsideRule | None = None,
     base: Sequence[float] | None = None,
     unit: str | None = None, rows_per_person: int = 1,
-    engine: str = "polars", engine_address: str | None = None,
-    separator: str | None = None, decimal: str | None = None,
+    engine: EngineName = "polars", engine_address: str | None = None,
+    separator: SeparatorName | None = None, decimal: DecimalMark | None = None,
     save: str | Path | None = None, force: bool = False,
     book: BookLike = None, purpose: str | None = None,
     progress: Callable[[Round], None] | bool | None = None,
 ) -> Release:  # fmt: skip
     """Rows of a table about people that may be published: differential privacy for everything that comes out.
-
-    ``epsilon`` (with ``delta``, which the envelope and AIM use) is for all ``rows`` together, and for later ones.
-    ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
-    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
-    ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
-    never decides them.
-    ``save`` names the mechanism's file, where what is paid stands before anything is drawn. ``base`` may say where to
-    expect people, a number for each cell, the last column's bins running fastest. A ``book`` is charged before that.
 
     >>> import polars as pl
     >>> stays = pl.DataFrame({"days": [1, 2, 2, 3, 3, 3, 4, 9] * 40, "ward": ["a", "b"] * 160})
@@ -59,6 +52,14 @@ def synthesize(
     ((200, 2), ['days', 'ward'])
     >>> print(release.promise.in_one_line)
     Differential privacy with epsilon 1 for everything in this release, one person added or removed.
+
+    ``epsilon`` (with ``delta``, which the envelope and AIM use) is for all ``rows`` together, and for later ones.
+    ``rows`` may be ``same``, about as many as there are people. A ``schema``, or ``bounds`` and ``categories``, must
+    say what is public; values outside are clipped and rows with missing ones dropped, unless it says otherwise. With
+    ``people``, about how many there are as anyone may know, method and bins are those of :func:`equinoise.plan`; data
+    never decides them.
+    ``save`` names the mechanism's file, where what is paid stands before anything is drawn. ``base`` may say where to
+    expect people, a number for each cell, the last column's bins running fastest. A ``book`` is charged before that.
     """
     assert not isinstance(progress, bool)  # watched
     asked = columns_asked_for(schema, column, bounds, step, categories, missing=missing, outside=outside, unit=unit)

@@ -1,4 +1,7 @@
-"""What a figure is: charts, what they say in words, and the numbers behind them."""
+"""What a figure is: charts, what they say in words, and the numbers behind them.
+
+In a notebook a figure shows itself as a still picture: an Altair chart would load its script from the web.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +10,23 @@ import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+from equinoise.display import VIEWS
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import altair
 
 SECRET_FIGURE = "Worked out from the raw data, and as secret as the data."
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Figure:
     """One or several ``panels`` (Altair charts as wide as their place), a table behind them, and words.
 
     ``caption`` says how to read it, ``words`` what can be seen in it, for whoever cannot. ``header`` and ``rows`` are
-    the table. ``public`` tells whether nothing in it was worked out from private data.
+    the table. ``public`` tells whether nothing in it was worked out from private data. ``chart`` is the Altair chart.
     """
 
     name: str
@@ -75,6 +80,17 @@ class Figure:
     def svg_without_caption(self) -> str:
         """A picture for a place that has the caption beside it."""
         return self._described(self._whole([]))
+
+    def save(self, path: str | Path, *, force: bool = False) -> None:
+        """Save it as PNG, SVG or a page that loads nothing; unless it is public, only its owner can read the file."""
+        VIEWS["picture"](self, path, force=force)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        """One line, where there are no pictures."""
+        return f"<Figure: {self.title}>"
 
     def _described(self, chart: Any) -> str:
         text = io.StringIO()

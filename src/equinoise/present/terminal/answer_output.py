@@ -26,7 +26,10 @@ def show_answers(answers: Answers, promise: str | None) -> None:
 def answers_text(answers: Answers) -> str:
     """Answers as they are shown in Python."""
     text = io.StringIO()
-    _print(Console(file=text, width=PIPE_WIDTH, soft_wrap=True, markup=False, highlight=False), answers)
+    console = Console(  # in a notebook it would show the table at once, and leave nothing for the text
+        file=text, width=PIPE_WIDTH, soft_wrap=True, markup=False, highlight=False, force_jupyter=False
+    )
+    _print(console, answers)
     return text.getvalue().rstrip("\n")
 
 

@@ -10,12 +10,13 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.analysis.compare import Comparison
-from equinoise.analysis.method_row import PROMISES, Row, promise_of
+from equinoise.analysis.method_row import PROMISES, promise_of
 from equinoise.analysis.methods import LOCAL_ROWS
 from equinoise.formatting import at_most, join_and
+from equinoise.present.comparison_rows import comparison_rows, metric_text
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.wording import METRIC_NAMES, SECRET
-from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE, Neighbours
+from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
 
 SHORT_NAMES = {
     "kl": "KL", "js": "Jensen-\nShannon", "tv": "total\nvar.", "tv_1way": "TV,\n1-way", "tv_2way": "TV,\n2-way",
@@ -32,13 +33,6 @@ DISPENSABLE = (
 """What is left out first where there is no room for all."""
 
 WIDEST_TABLE = 100
-
-SHORT_PROMISES = {
-    Neighbours.PERSON_REMOVED: "per-instance",
-    Neighbours.VALUE_CHANGED: "local DP",
-    Neighbours.PERSON_ADDED_OR_REMOVED: "DP",
-}
-"""The kinds of promises where there is little room."""
 
 
 def fitting_table(comparison: Comparison, console: Console) -> tuple[Table, list[str]]:
@@ -60,36 +54,14 @@ def comparison_table(comparison: Comparison, metrics: Sequence[str]) -> Table:
     for name in (*(SHORT_NAMES[name] for name in metrics), "sec-\nonds", "pro-\ntected"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column(" epsilon\n promised", no_wrap=True)
+    rows = list(comparison_rows(comparison, metrics))
     for epsilon in comparison.epsilons:
         table.add_row(f"epsilon {at_most(epsilon)}", style="bold")
-        for row in (row for row in comparison.rows if row.epsilon == epsilon):
-            table.add_row(
-                row.label, *(_brief(name, row.metrics[name]) for name in metrics),
-                "<0.01" if row.seconds < 0.01 else f"{row.seconds:.2g}",
-                "all" if row.protected == comparison.people else f"{row.protected:,}",
-                f" {_promised(row, len(comparison.grid.axes))}",
-                style="red" if row.promised is None else None,
-            )  # fmt: skip
+        for row, (*texts, promised) in rows:
+            if row.epsilon == epsilon:
+                table.add_row(row.label, *texts, f" {promised}", style="red" if row.promised is None else None)
         table.add_section()
     return table
-
-
-def _promised(row: Row, columns: int) -> str:
-    if row.promised is None:
-        return "none"
-    promise = promise_of(row.method, columns=columns)
-    delta = f", delta {at_most(promise.delta)}" if promise.delta > 0 else ""
-    return f"{at_most(row.promised)} {SHORT_PROMISES[promise.neighbours]}{delta}"
-
-
-def _brief(name: str, value: float | None) -> str:
-    if value is None:  # a correlation of a column that is constant
-        return "-"
-    if name in {"jaccard", "cosine"}:
-        return f"{value:.{2 if name == 'jaccard' else 3}f}"
-    if 0 < abs(value) < 0.001:
-        return f"{value:.1e}"
-    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
 
 
 def show_comparison(comparison: Comparison, plot: Path | None) -> None:
@@ -130,7 +102,7 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
     for method in comparison.methods:
         random = [row for row in comparison.rows if row.method == method and row.releases is not None]
         if random:
-            spreads = ", ".join(_brief("kl", row.kl_spread) for row in random)
+            spreads = ", ".join(metric_text("kl", row.kl_spread) for row in random)
             console.print(
                 f"{method} is random: its figures are means over {random[0].releases} releases. Standard deviation of "
                 f"its KL, by epsilon: {spreads}."
