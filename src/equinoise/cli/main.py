@@ -33,18 +33,18 @@ from equinoise.formatting import printable
 THREE_STEPS = """\
 Private rows of small data about people: with differential privacy, or with noise that a game chooses.
 
-Three steps, here for a file people.csv of about 1,000 people:
+Three steps, here for a file people.csv of about 900 people:
 
   1. Say what is public about the columns: fill in the blanks of a draft.
        equinoise schema people.csv --out people.toml
   2. Synthesize: rows that may be published, with differential privacy.
-       equinoise synthesize people.csv --schema people.toml --people 1000 --epsilon 1 --rows 200 --out rows.csv
+       equinoise synthesize people.csv --schema people.toml --people 900 --epsilon 1 --rows 99 --out rows.csv
   3. Look at what was kept, and what it cost.
        equinoise report rows.eq --out report.html
 
 The paper's game, in which everyone has noise of their own: equinoise optimize --help
 Both on real people first: equinoise demo
-What to expect: equinoise plan --schema people.toml --people 1000 --epsilon 1 --rows 200
+What to expect: equinoise plan --schema people.toml --people 900 --epsilon 1 --rows 99
 All commands: equinoise --help; one of them: equinoise synthesize --help"""
 
 
