@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import equinoise
 from equinoise.data.axis import Axis
 from equinoise.data.category_axis import CategoryAxis
 from equinoise.data.grid import Grid
@@ -74,6 +75,16 @@ def said():
         grid=Grid(axes), epsilon=0.123456789, law=noise_law(0.123456789), noisy=counts, settings={"public_bounds": True}
     )
     return PublishedCounts.of(made).to_json()
+
+
+def test_a_release_publishes_its_counts_and_one_without_says_so(tmp_path):
+    release = equinoise.synthesize([1.0, 2.0, 2.0] * 9, epsilon=1, rows=3, bounds=(0, 5), bins=5, method="pay-once")
+    release.publish_counts(tmp_path / "c.json")
+    assert equinoise.Release.open(tmp_path / "c.json").count()[0] == release.count()[0]
+    rows = equinoise.synthesize([1.0, 2.0], epsilon=1, rows=1, bounds=(0, 5), bins=5, method="envelope")
+    for without in (rows, equinoise.Release.open(tmp_path / "c.json")):
+        with pytest.raises(BadInput, match="no noisy counts to publish"):
+            without.publish_counts(tmp_path / "d.json")
 
 
 def test_the_format_stays_what_it_is(said):

@@ -21,7 +21,7 @@ from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.private_table import PrivateTable
-from equinoise.mechanisms.published_counts import PublishedCounts, read_counts
+from equinoise.mechanisms.published_counts import PublishedCounts, publish_counts, read_counts
 from equinoise.privacy.promise import Promise
 
 SAVED = b"equinoise "
@@ -103,6 +103,12 @@ class Release:
         path, schema = self.file
         table = rows_as_they_are(path) if schema is None else rows_by_schema(path, schema)
         return Columns(table, f"The file {str(path)!r}" if schema is None else "The schema")
+
+    def publish_counts(self, path: str | Path, *, force: bool = False) -> None:
+        """Write the noisy counts as JSON, for anybody to use: that costs nothing more."""
+        if not isinstance(self.made, CountsTable):
+            raise BadInput("There are no noisy counts to publish: only method='pay-once' makes some.")
+        publish_counts(self.made, Path(path), force=force)
 
     def mean(self, column: str, *, by: str | None = None, level: float = 0.95) -> Answers:
         """The mean of a column of numbers or dates; ``by`` another column, of each of its categories."""
