@@ -18,7 +18,7 @@ from pathlib import Path
 Case = Callable[[random.Random], Counter[str]]
 """How often what came of it: of most cases one thing once, of a case of kills as many as there were."""
 
-SECONDS_OF_A_CASE = 120
+SECONDS_OF_A_CASE = 60
 """A case that is not ended by then is lost. Most take milliseconds, on a machine that others use, too."""
 
 MOST_LOST = 10
@@ -27,6 +27,10 @@ MOST_LOST = 10
 
 class Lost(Exception):
     """What must not come of a case."""
+
+
+class Late(BaseException):
+    """It was not ended in time. No ``Exception``, so that what is tried does not take it for one of its own."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ def try_cases(suite: Suite, seed: int, numbers: Iterable[int] = itertools.count(
             except KeyboardInterrupt:
                 raise
             except BaseException as error:  # libraries in Rust raise what is no Exception
-                result.lost[number] = str(error) if isinstance(error, Lost) else traceback.format_exc()
+                result.lost[number] = str(error) if isinstance(error, Lost | Late) else traceback.format_exc()
             if time.monotonic() > end or len(result.lost) >= MOST_LOST:
                 break
     return result
@@ -84,13 +88,13 @@ def try_cases(suite: Suite, seed: int, numbers: Iterable[int] = itertools.count(
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise :class:`Lost` when it takes longer; only the main thread can be told."""
+    """Raise :class:`Late` when it takes longer; only the main thread can be told."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
 
     def stop(*_: object) -> None:
-        raise Lost(f"It was not ended after {seconds:g} seconds.")
+        raise Late(f"It was not ended after {seconds:g} seconds.")
 
     before = signal.signal(signal.SIGALRM, stop)
     signal.setitimer(signal.ITIMER_REAL, seconds)

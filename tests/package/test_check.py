@@ -9,7 +9,8 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
@@ -372,3 +373,16 @@ def test_damage_at_random_is_refused_in_one_sentence(true_files, tmp_path, check
                 status, said = checked(path)
                 assert status in {1, 2} or (not odd and name in HARMLESS), (kind, name, odd, said)
                 assert status == 0 or said.count("\n") == 1
+
+
+def test_a_huge_epsilon_keeps_nobody_busy(true_files, tmp_path, checked):
+    for kind in ("composed", "per-instance"):
+        for epsilon in (2.0**31, 1e308):
+            path = Path(shutil.copy(true_files / kind, tmp_path / "huge.eq"))
+            forge(path, epsilon=epsilon, settings={"epsilon": epsilon})
+            before = time.process_time()
+            assert checked(path)[0] in {0, 1, 2}
+            assert time.process_time() - before < 5
+            with suppress(BadInput):
+                Mechanism.open(path)
+            assert time.process_time() - before < 10
