@@ -14,7 +14,9 @@ from fuzz.page import write_page
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
 
 SUITES = (
-    Suite("tables", "odd values, names, types, schemas and files through the commands that read data", tables.begin, 80),
+    Suite(
+        "tables", "odd values, names, types, schemas and files through the commands that read data", tables.begin, 80
+    ),
     Suite("damage", "saved mechanisms, noisy counts and books with bytes, lines or fields changed", damage.begin, 70),
     Suite("kills", "processes killed while they draw, charge a book or make a mechanism", kills.begin, 50),
     Suite("requests", "wrong and hostile requests to the local page's server", requests.begin, 30),
@@ -23,7 +25,9 @@ SUITES = (
 
 def main(words: list[str] | None = None) -> int:
     """Run what is wanted; 1 if anything is lost."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Odd tables, damaged files, kills and requests.")
+    parser = argparse.ArgumentParser(
+        prog="python -m fuzz", description="Odd tables, damaged files, kills and requests."
+    )
     parser.add_argument("suite", nargs="?", choices=[suite.name for suite in SUITES], help="one suite, instead of all")
     parser.add_argument("--seed", type=int, default=0, help="of the cases; the default of 0 is that of the page")
     parser.add_argument("--seconds", type=float, help="for a suite, instead of its own budget")

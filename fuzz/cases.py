@@ -68,7 +68,9 @@ def source(suite: str, seed: int, number: int) -> random.Random:
     return random.Random(f"{suite} {seed} {number}")
 
 
-def try_cases(suite: Suite, seed: int, numbers: Iterable[int] = itertools.count(), seconds: float | None = None) -> Result:
+def try_cases(
+    suite: Suite, seed: int, numbers: Iterable[int] = itertools.count(), seconds: float | None = None
+) -> Result:
     """Try these cases until the seconds are over."""
     result = Result(suite, seed)
     with tempfile.TemporaryDirectory() as folder, suite.begin(Path(folder)) as try_one:

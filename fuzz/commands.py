@@ -42,7 +42,9 @@ class Ending:
         """Something that must hold of it."""
         if not holds:
             words = " ".join(map(repr, self.words))
-            raise Lost(f"{what}\n  equinoise {words}\n  status {self.status}\n  {self.out[-1500:]}\n  {self.err[-1500:]}")
+            raise Lost(
+                f"{what}\n  equinoise {words}\n  status {self.status}\n  {self.out[-1500:]}\n  {self.err[-1500:]}"
+            )
 
 
 def run(*words: object) -> Ending:
@@ -51,13 +53,17 @@ def run(*words: object) -> Ending:
     for fault in FAULTS:
         ending.require(fault not in ending.out + ending.err, "A fault that nobody thought of.")
     ending.require(ending.status in {0, 1, 2}, "Another status.")
-    refusal = ending.err.partition("Error: ")[2] if ending.err.startswith("Error: ") else ending.err.partition("\nError: ")[2]
+    refusal = (
+        ending.err.partition("Error: ")[2] if ending.err.startswith("Error: ") else ending.err.partition("\nError: ")[2]
+    )
     verdict = words[0] == "audit" and ending.status == 1  # which is no refusal, and stands with the rest on stdout
     ending.require(verdict or bool(refusal.strip()) != ending.done, "Refused without a word, or done with an error.")
     ending.require(len(refusal.strip().split("\n")) <= MOST_LINES, "A refusal of many lines.")
     if "--json" in ending.words:
         said = json.loads(ending.out)
-        ending.require(isinstance(said, dict) and (verdict or ("error" in said) != ending.done), "It says something else in JSON.")
+        ending.require(
+            isinstance(said, dict) and (verdict or ("error" in said) != ending.done), "It says something else in JSON."
+        )
     return ending
 
 
@@ -78,7 +84,7 @@ def _call(main: object, name: str, words: tuple[str, ...]) -> Ending:
             warnings.simplefilter("always", EquinoiseWarning)
             for unseen in (DeprecationWarning, PendingDeprecationWarning, ResourceWarning):
                 warnings.simplefilter("ignore", unseen)
-            status = main()  # type: ignore[operator]
+            status = main()
     except SystemExit as end:
         status = int(end.code or 0)
     finally:

@@ -1,4 +1,4 @@
-"""Damaged files: bytes, lines and fields of saved mechanisms, noisy counts and books change, and all that opens them runs.
+"""Damaged files: bytes, lines and fields of saved mechanisms, noisy counts and books change; what opens them runs.
 
 A file that the package opens is checked again by the checker for outsiders, which shares no code with it: what both
 accept keeps its promise, whatever was changed in it.
@@ -17,6 +17,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -28,32 +29,37 @@ from tests.helpers.files_of_every_kind import KINDS, write_file
 from tests.helpers.forged_files import forge, read_parts
 
 COUNTS, BOOK = "counts.json", "a.book"
-ODD = [None, -1, 0, 1, 2, 3, 0.5, -0.0, 1e-300, 1e308, math.nan, math.inf, 2**31, 2**63, 2**70, 10**400, "", "x", "1", "nan", True,
-       False, [], [0], [[]], [[0, 1]], {}, {"a": 1}, "\x00", "\ud800", "long" * 5000, [0] * 1000]  # fmt: skip
+ODD = [None, -1, 0, 1, 2, 3, 0.5, -0.0, 1e-300, 1e308, math.nan, math.inf, 2**31, 2**63, 2**70, 10**400,
+       "", "x", "1", "nan", True, False, [], [0], [[]], [[0, 1]], {}, {"a": 1},
+       "\x00", "\ud800", "long" * 5000, [0] * 1000]  # fmt: skip
 """What may stand in a field instead of what should."""
 
 
 @contextmanager
 def begin(folder: Path) -> Iterator[Case]:
-    """Files of every kind, each made when a case first needs it."""
-    true_files: dict[str, Path] = {}
-    (folder / "true").mkdir()
+    """Each file in a folder of its own."""
 
     def try_one(order: random.Random) -> Counter[str]:
         kind = order.choice(KINDS)
-        if kind not in true_files:
-            with inside(folder / "true"):
-                true_files[kind] = write_file(kind, folder / "true")
+        content = true_file(kind)
         place = Path(tempfile.mkdtemp(dir=folder))
         try:
             with inside(place):
-                path = Path(shutil.copy(true_files[kind], f"damaged{'.json' if kind == COUNTS else '.eq'}"))
+                path = Path("damaged.json" if kind == COUNTS else "damaged.eq")
+                path.write_bytes(content)
                 damage(order, kind, path)
                 return Counter([open_it(order, kind, path)])
         finally:
             shutil.rmtree(place)
 
     yield try_one
+
+
+@cache
+def true_file(kind: str) -> bytes:
+    """What stands in a file of this kind."""
+    with tempfile.TemporaryDirectory() as folder, inside(Path(folder)) as place:
+        return write_file(kind, place).read_bytes()
 
 
 def open_it(order: random.Random, kind: str, path: Path) -> str:
@@ -66,7 +72,11 @@ def open_it(order: random.Random, kind: str, path: Path) -> str:
     else:
         questions = ["count", "mean:x", "median:age", "share:ward", "mean:a"]
         words = [["show", path], ["show", path, "--json"], ["audit", path], ["answer", path, order.choice(questions)]]
-        words += [["sample", path, "-n", order.choice([1, 2, 10**6])], ["losses", path], ["cost", path, "--epsilon", "1"]]
+        words += [
+            ["sample", path, "-n", order.choice([1, 2, 10**6])],
+            ["losses", path],
+            ["cost", path, "--epsilon", "1"],
+        ]
         words = order.sample(words, 3)
     endings = []
     for each in words:
@@ -200,7 +210,11 @@ def damage_book(order: random.Random, path: Path) -> None:
         if order.random() < 0.2:
             table = order.choice(["equinoise_book", "equinoise_event"])
             statements = [f"DROP TABLE {table}", f"DELETE FROM {table}", f"ALTER TABLE {table} RENAME TO other"]
-            statements += [f"UPDATE {table} SET text = '[]'", f"UPDATE {table} SET link = '3'", "CREATE TABLE other (a)"]
+            statements += [
+                f"UPDATE {table} SET text = '[]'",
+                f"UPDATE {table} SET link = '3'",
+                "CREATE TABLE other (a)",
+            ]
             book.execute(order.choice([*statements, "UPDATE equinoise_book SET events = -1"]))
             return
         ((first,),) = book.execute("SELECT text FROM equinoise_book")

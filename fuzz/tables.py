@@ -23,16 +23,20 @@ from fuzz.commands import Ending, inside, run, run_checker
 from tests.helpers.odd_rows import ODD_NAMES, ODD_VALUES
 from tests.helpers.odd_values import FILES, FRAMES, ODD
 
-NAMES = ["c", "pay", "a b", 'say "x"', "a.b", "", " ", "nan", "unit", "two\nlines", "caf\u00e9", "cafe\u0301", "\U0001f600",
-         "<b>x</b>", "-n", "c'", "x,y", "[c]", "\x00", "index", "long " * 60, "{0}", "%s", "bounds", "="]  # fmt: skip
+NAMES = ["c", "pay", "a b", 'say "x"', "a.b", "", " ", "nan", "unit", "two\nlines", "caf\u00e9", "cafe\u0301",
+         "\U0001f600", "<b>x</b>", "-n", "c'", "x,y", "[c]", "\x00", "index", "long " * 60,
+         "{0}", "%s", "bounds", "="]  # fmt: skip
 ODD_KEYS = {
-    "bounds": [[0, 0], [1, 0], [0, 1e308], [-1e308, 1e308], [0, 5e-324], [math.nan, 1], [0, math.inf], [2**53, 2**53 + 2], [0],
-               [], ["a", "b"], 3, [0, 10**400], [True, 2], [datetime.date(1, 1, 1), datetime.date(9999, 12, 31)],
+    "bounds": [[0, 0], [1, 0], [0, 1e308], [-1e308, 1e308], [0, 5e-324], [math.nan, 1], [0, math.inf],
+               [2**53, 2**53 + 2], [0], [], ["a", "b"], 3, [0, 10**400], [True, 2],
+               [datetime.date(1, 1, 1), datetime.date(9999, 12, 31)],
                [datetime.date(2024, 1, 1), 3]],
     "step": [0, -1, 0.1, 1e-9, 1e300, math.nan, math.inf, 5e-324, "1", True, 3, 0.3],
     "bins": [0, 1, 2, 3, 7, 10_000, 10_001, 2.5, "3", True, -1, 2**70],
-    "categories": [[], ["a"], ["a", "a"], ["", "a"], [1, "1"], [True], [True, False], [1, 2, 2**53], [1.5, 2.5], "ab", ["a", "b"],
-                   ["e\u0301", "\u00e9"], [0, -0], ["NA", "missing"], [2**70, 1], ["a b", " a b"], ["\n", "x"], [None, "a"]],
+    "categories": [[], ["a"], ["a", "a"], ["", "a"], [1, "1"], [True], [True, False], [1, 2, 2**53], [1.5, 2.5], "ab",
+                   ["a", "b"], ["e\u0301", "\u00e9"], [0, -0], ["NA", "missing"], [2**70, 1], ["a b", " a b"],
+                   ["\n", "x"],
+                   [None, "a"]],
     "missing": ["refuse", "drop", "category", "", "x", 3],
     "outside": ["refuse", "drop", "clip", "", "x", True],
     "peeked": [["bounds"], [], "bounds", ["x"]],
@@ -40,9 +44,17 @@ ODD_KEYS = {
 }  # fmt: skip
 """By key what is odd or wrong in a schema."""
 
-TEXT = [b"\xef\xbb\xbf", b"\x00", b"\xff\xfe", b'"', b"\r", b"\n\n", b"\r\n", b",", b",,,", b"\t", b";", b"1e999", b"nan", b"\\",
-        b"=1+1", b"\xe9", b"NA", b" ", b"#", b"-", b"0x1", b"1_0", "\u0661".encode()]  # fmt: skip
+TEXT = [b"\xef\xbb\xbf", b"\x00", b"\xff\xfe", b'"', b"\r", b"\n\n", b"\r\n", b",", b",,,", b"\t", b";", b"1e999",
+        b"nan",
+        b"\\", b"=1+1", b"\xe9", b"NA", b" ", b"#", b"-", b"0x1", b"1_0", "\u0661".encode()]  # fmt: skip
 """What may stand anywhere in a text file."""
+
+
+QUESTIONS = ["mean:{0}", "median:{0}", "quantiles:{0}:0.1,0.9", "count", "count:{0}", "share:{0}", "count:{0}={2}",
+             "mean", "share:{0}={2}", "correlation:{0},{1}", "difference:{0}:{1}={2},x", "",
+             "x:y", ":::", "quantiles:{0}:2"]  # fmt: skip
+ODD_ROWS = ["0", "-1", "x", "1.5", "", "1e3", "99999999999999999999"]
+ODD_EPSILONS = ["1e-9", "nan", "-1", "0", "1e308", "inf", "1e-5", "1000", "1001", "x"]
 
 
 @contextmanager
@@ -79,15 +91,18 @@ def odd_table(order: random.Random) -> tuple[dict[str, dict], pa.Table]:
     for _ in range(order.choice([1, 1, 2, 3])):
         name, odd = order.choice(NAMES) if order.random() < 0.4 else f"c{len(says)}", order.choice(list(ODD.values()))
         says[name] = dict(odd.says)
+        if "categories" in odd.says and order.random() < 0.9:  # whole numbers from 2^53 on are refused at once
+            says[name]["categories"] = [one for one in odd.says["categories"] if type(one) is not int or one < 2**53]
         values = [value for value, _ in odd.values]
         columns[name] = pa.array([order.choice(values) for _ in range(rows)], odd.dtype, from_pandas=False)
         if order.random() < 0.25:
             columns[name] = odd_objects(order, columns[name])
-        if "bounds" in says[name] and "bins" not in says[name] and order.random() < 0.7:
+        if "bounds" in says[name] and "bins" not in says[name] and order.random() < 0.8:
             says[name]["bins"] = order.choice([2, 3, 4])
-        for key in ("missing", "outside"):
-            if order.random() < 0.3:
-                says[name][key] = order.choice({"missing": ["drop", "category"], "outside": ["clip", "drop"]}[key])
+        if order.random() < 0.3:
+            says[name]["missing"] = order.choice(["drop", "category", "category"])
+        if order.random() < 0.3:
+            says[name]["outside"] = "clip" if "bounds" in odd.says else "drop"
         if order.random() < 0.2:
             key = order.choice(list(ODD_KEYS))
             says[name][key] = order.choice(ODD_KEYS[key])
@@ -152,10 +167,30 @@ def _toml_value(value: object) -> str:
 
 def synthesize(order: random.Random, data: Path, says: dict) -> str:
     """Rows inside the schema and the book charged for them; or refused, with nothing written and nothing charged."""
-    method, out = order.choice(["pay-once", "pay-once", "envelope"]), order.choice(["r.parquet", "r.parquet", "r.csv", "r.tsv"])
-    rows = order.choice(["0", "-1", "1", "3", "same" if method == "pay-once" else "2", "x"] + ["1", "3"] * 4)
-    epsilon = order.choice(["1", "1", "1", "0.5", "20", "1e-9", "nan", "-1", "0", "1e308"])
-    words = ["synthesize", data, "--schema", "s.toml", "--method", method, "--rows", rows, "--epsilon", epsilon, "--out", out]
+    method, out = (
+        order.choice(["pay-once", "pay-once", "envelope"]),
+        order.choice(["r.parquet", "r.parquet", "r.csv", "r.tsv"]),
+    )
+    rows = (
+        order.choice(["1", "3", "same" if method == "pay-once" else "2"])
+        if order.random() < 0.9
+        else order.choice(ODD_ROWS)
+    )
+    epsilon = order.choice(["1", "0.5", "20"]) if order.random() < 0.9 else order.choice(ODD_EPSILONS)
+    words = [
+        "synthesize",
+        data,
+        "--schema",
+        "s.toml",
+        "--method",
+        method,
+        "--rows",
+        rows,
+        "--epsilon",
+        epsilon,
+        "--out",
+        out,
+    ]
     words += order.choice([[], ["--json"], ["--verbose"]])
     counts = order.random() < 0.4 and method == "pay-once"
     words += ["--publish-counts", "z.json"] if counts else []
@@ -186,11 +221,14 @@ def synthesize(order: random.Random, data: Path, says: dict) -> str:
 def after(order: random.Random, says: dict, paths: list) -> None:
     """Questions about what came out, and more rows of it; whatever is said must be a sentence."""
     names = [*says, "none"]
-    question = order.choice(["mean:{0}", "median:{0}", "quantiles:{0}:0.1,0.9", "count", "count:{0}", "share:{0}", "count:{0}={2}",
-                             "share:{0}={2}", "correlation:{0},{1}", "difference:{0}:{1}={2},x", "", "mean", "x:y", ":::", "quantiles:{0}:2"])  # fmt: skip
+    question = order.choice(QUESTIONS)
     question = question.format(order.choice(names), order.choice(names), order.choice(["a b", "1", "true", "", "="]))
-    words = ["answer", order.choice(paths), question, "--schema", "s.toml"]
-    run(*words, *order.choice([[], ["--json"], ["--by", order.choice(names)], ["--level", order.choice(["0.9", "0", "nan"])]]))
+    path = Path(order.choice(paths))
+    words = ["answer", path, question, *(["--schema", "s.toml"] if path.suffix not in {".eq", ".json"} else [])]
+    run(
+        *words,
+        *order.choice([[], ["--json"], ["--by", order.choice(names)], ["--level", order.choice(["0.9", "0", "nan"])]]),
+    )
     run(order.choice(["show", "audit", "sample"]), paths[1], *order.choice([[], ["--json"]]))
 
 
@@ -230,9 +268,24 @@ def objects(order: random.Random, table: pa.Table) -> object:
 def optimize(order: random.Random, data: Path, says: dict) -> str:
     """A mechanism that the checker accepts, or refused with nothing written."""
     before = files()
-    words = ["optimize", data, "--schema", "s.toml", "--bins", order.choice(["2", "5", "9"]), "--restarts", "1", "--rounds", "20"]
-    words = words[:-2] + ["--epsilon", order.choice(["1", "3", "8", "0", "nan"]), "--out", "m.eq", "--draws", "3"]
-    words += order.choice([[], ["--json"], ["--missing", "drop", "--outside", "clip"], ["--delta", "1e-4"]])
+    epsilon = order.choice(["1", "3", "8"]) if order.random() < 0.9 else order.choice(ODD_EPSILONS)
+    words = [
+        "optimize",
+        data,
+        "--schema",
+        "s.toml",
+        "--restarts",
+        "1",
+        "--epsilon",
+        epsilon,
+        "--out",
+        "m.eq",
+        "--draws",
+        "3",
+    ]
+    words += order.choice([[], ["--json"], ["--delta", "1e-4"]]) + order.choice(
+        [[], ["--missing", "drop", "--outside", "clip"]]
+    )
     ending = run(*words)
     if not ending.done:
         ending.require(files() == before, "Refused, but something was written.")
@@ -249,7 +302,9 @@ def optimize(order: random.Random, data: Path, says: dict) -> str:
 def draft(order: random.Random, data: Path, says: dict) -> str:
     """A draft that can be opened, or refused with nothing written."""
     before = files()
-    ending = run("schema", data, "--out", "draft.toml", *order.choice([[], ["--peek"], ["--json"], ["--peek", "--json"]]))
+    ending = run(
+        "schema", data, "--out", "draft.toml", *order.choice([[], ["--peek"], ["--json"], ["--peek", "--json"]])
+    )
     ending.require(ending.done or files() == before, "Refused, but something was written.")
     if ending.done:
         equinoise.Schema.open("draft.toml")
@@ -258,7 +313,7 @@ def draft(order: random.Random, data: Path, says: dict) -> str:
 
 def compare(order: random.Random, data: Path, says: dict) -> str:
     """A table of methods, or refused."""
-    few = ["--bins", "4", "--restarts", "1", "--time-limit", "1", "--epsilon", "1"]
+    few = ["--restarts", "1", "--time-limit", "1", "--epsilon", "1", "--missing", "drop", "--outside", "clip"]
     ending = run("compare", data, "--schema", "s.toml", *few, *order.choice([[], ["--json"]]))
     return "compared" if ending.done else "refused in a sentence"
 
@@ -269,7 +324,7 @@ def files() -> set[str]:
 
 
 def read_rows(path: Path, says: dict) -> pl.DataFrame | int:
-    """Rows of a Parquet file, with their types; of a text file how many there are, as a missing one is an empty line."""
+    """Rows of a Parquet file, with their types; of a text file how many there are."""
     if path.suffix == ".parquet":
         return pl.read_parquet(path)
     import csv
@@ -287,7 +342,9 @@ def require_inside(ending: Ending, rows: pl.DataFrame | int, says: dict, missing
     ending.require(rows.columns == [*says], f"The columns are {rows.columns}.")
     for name, keys in says.items():
         for value in rows[name].to_list():
-            ending.require(allowed(value, keys, missing), f"{value!r} is in column {name!r}, of which the schema says {keys}.")
+            ending.require(
+                allowed(value, keys, missing), f"{value!r} is in column {name!r}, of which the schema says {keys}."
+            )
 
 
 def allowed(value: object, keys: dict, missing: str) -> bool:
@@ -298,7 +355,7 @@ def allowed(value: object, keys: dict, missing: str) -> bool:
         return any(type(value) is type(one) and value == one for one in keys["categories"])
     low, high = keys["bounds"]
     if isinstance(low, datetime.date):
-        return low <= value <= high  # type: ignore[operator]
+        return low <= value <= high
     step = keys.get("step")
-    steps = None if step is None else (value - low) / step  # type: ignore[operator]
-    return low <= value <= high and (steps is None or abs(steps - round(steps)) < 1e-6 * max(1, abs(steps)))  # type: ignore[operator]
+    steps = None if step is None else (value - low) / step
+    return low <= value <= high and (steps is None or abs(steps - round(steps)) < 1e-6 * max(1, abs(steps)))

@@ -28,7 +28,7 @@ def require(holds: Any, reason: str) -> None:
 
 
 def exp_below(x: Fraction) -> Fraction:
-    """A fraction at most e^x, or e^2000 (digits take time): the decimal, correctly rounded, less more than that errs."""
+    """A fraction at most e^x, or e^2000 (digits take time): the decimal, well rounded, less more than that errs."""
     return Fraction(min(Decimal(x.numerator) / x.denominator, Decimal(2000)).exp() * (1 - TINY))
 
 
