@@ -198,7 +198,8 @@ class EnvelopeTable(PrivateTable):
 
 def row_epsilon(budget: Budget, rows: int, rows_per_person: int) -> float:
     """Epsilon of one of so many rows within a budget; refused where it is too little for the rule."""
-    each, least = epsilon_of_one_row(budget, rows), LEAST_RULE_EPSILON * rows_per_person
+    least = LEAST_RULE_EPSILON * rows_per_person
+    each = epsilon_of_one_row(budget, rows)
     if rows > 1 and each < least:
         raise _too_many(budget, rows, rows_per_person)
     check(each >= least, "epsilon", f"at least {least:g} for a row of the envelope", budget.epsilon)
