@@ -49,6 +49,7 @@ class Result:
 
     suite: Suite
     seed: int
+    seconds: float
     handled: Counter[str] = field(default_factory=Counter)
     lost: dict[int, str] = field(default_factory=dict)
 
@@ -72,9 +73,9 @@ def try_cases(
     suite: Suite, seed: int, numbers: Iterable[int] = itertools.count(), seconds: float | None = None
 ) -> Result:
     """Try these cases until the seconds are over."""
-    result = Result(suite, seed)
+    result = Result(suite, seed, suite.seconds if seconds is None else seconds)
     with tempfile.TemporaryDirectory() as folder, suite.begin(Path(folder)) as try_one:
-        end = time.monotonic() + (suite.seconds if seconds is None else seconds)
+        end = time.monotonic() + result.seconds
         for number in numbers:
             try:
                 with time_limit(SECONDS_OF_A_CASE):
