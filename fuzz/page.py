@@ -23,7 +23,8 @@ def section(results: list[Result]) -> str:
         ]
         for result in results
     ]
-    when = f"{datetime.date.today().isoformat()}, seed {results[0].seed}, {sum(one.seconds for one in results):g} seconds in all, on {machine()}"
+    seconds = sum(result.seconds for result in results)
+    when = f"{datetime.date.today().isoformat()}, seed {results[0].seed}, {seconds:g} seconds in all, on {machine()}"
     return "\n".join([*table(["suite", "tried", "what came of it", "lost"], rows), "", when, ""])
 
 
