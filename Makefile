@@ -9,7 +9,7 @@ DOCS := .venv/.docs
 POSTGRESQL := .venv/.postgresql
 LOWEST := .venv-lowest
 
-.PHONY: demo test test-lowest test-engines test-aim test-postgresql test-browser lint bench attack mutants mutants-tenth reproduce docs pictures clean
+.PHONY: demo test test-lowest test-engines test-aim test-postgresql test-browser lint bench attack fuzz mutants mutants-tenth reproduce docs pictures clean
 
 demo: $(INSTALLED)
 	$(BIN)/equinoise demo
@@ -78,6 +78,11 @@ mutants: $(INSTALLED)
 # A tenth of them, other ones for every commit.
 mutants-tenth: $(INSTALLED)
 	$(BIN)/python -m mutants --tenth
+
+# Odd tables, damaged files, kills and hostile requests by chance, some four minutes; writes the table of docs/reliability.md.
+# Fails if anything is lost. SEED=7 tries others.
+fuzz: $(INSTALLED)
+	$(BIN)/python -m fuzz $(if $(SEED),--seed $(SEED))
 
 # Speed, memory and growth, with goals: see benchmarks/__init__.py.
 bench: $(INSTALLED)

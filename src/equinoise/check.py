@@ -28,8 +28,8 @@ def require(holds: Any, reason: str) -> None:
 
 
 def exp_below(x: Fraction) -> Fraction:
-    """A fraction at most e^x: the decimal, which is correctly rounded, less more than rounding changes."""
-    return Fraction((Decimal(x.numerator) / x.denominator).exp() * (1 - TINY))
+    """A fraction at most e^x, or e^2000 (digits take time): the decimal, well rounded, less more than that errs."""
+    return Fraction(min(Decimal(x.numerator) / x.denominator, Decimal(2000)).exp() * (1 - TINY))
 
 
 def epsilon_of_zcdp(rho: Decimal, delta: float) -> Decimal:

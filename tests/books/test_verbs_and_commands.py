@@ -58,6 +58,15 @@ def test_nothing_is_made_past_the_limit(place, tmp_path):
     assert len(book.entries) == 1
 
 
+@pytest.mark.parametrize(("method", "epsilon"), [("envelope", 1e-9), ("envelope", 1e308), ("pay-once", 1e308)])
+def test_an_epsilon_that_a_method_cannot_have_is_not_charged(place, method, epsilon):
+    """It is public: no data is opened to tell, and no entry is left behind."""
+    book = Book.create(place, epsilon=1)
+    with pytest.raises(BadInput, match=r"'epsilon' parameter must be at (least 0\.0001|most 1000)"):
+        equinoise.synthesize("none.csv", PUBLIC, epsilon=epsilon, rows=1, method=method, book=book)
+    assert book.entries == ()
+
+
 def test_what_fails_before_it_is_made_is_given_back(place, tmp_path, monkeypatch):
     book = Book.create(place, epsilon=1)
 

@@ -98,3 +98,11 @@ def test_true_is_not_one_whichever_comes_first(values):
     """Python takes them for equal, so what is known of one of them must not be taken for the other's."""
     codes = _codes_of_values(CategoryAxis("c", (True, False)), values).tolist()
     assert codes == [UNKNOWN if not isinstance(value, bool) else int(not value) for value in values]
+
+
+def test_a_column_without_a_name_is_found_by_its_name_of_no_letters():
+    for frame in (pl.DataFrame({"": ["a", "b"]}), pd.DataFrame({"": ["a", "b"]})):
+        rows = open_rows(frame, [""], raw=[""])
+        assert rows.fields == ("",)
+    with pytest.raises(BadInput, match="has no column ''"):
+        open_rows(pl.DataFrame({"a": ["a", "b"]}), [""], raw=[""])

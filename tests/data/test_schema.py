@@ -10,6 +10,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -548,3 +549,13 @@ def test_whatever_is_given_is_a_schema_or_refused_in_sentences(document):
 
 def test_the_examples_of_docstrings_run():
     assert doctest.testmod(equinoise.data.schema).failed == 0
+
+
+@pytest.mark.parametrize("verb", [equinoise.synthesize, equinoise.optimize])
+def test_a_schema_that_says_to_refuse_refuses_whatever_the_rule_for_the_others_is(verb):
+    data = pl.DataFrame({"a": ["x", "y", None, "x"]})
+    more = {"rows": 1} if verb is equinoise.synthesize else {}
+    for says, rules in (({"missing": "refuse"}, {"missing": "category"}), ({"outside": "refuse"}, {"outside": "clip"})):
+        column = {"categories": ["x", "y" if "missing" in says else "z"]} | {"missing": "drop"} | says
+        with pytest.raises(BadInput, match=r"[Mm]issing|none of|not listed|outside"):
+            verb(data, {"columns": {"a": column}}, epsilon=1, **rules, **more)

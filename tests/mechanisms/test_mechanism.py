@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import math
 import re
 import stat
 
@@ -299,6 +300,7 @@ AXIS = {"name": "value", "low": 0.0, "high": 100.0, "bins": 41, "padding": 160.0
         {"solver": {"restarts": None}},
         {"solver": {"name": "optimal"}},
         {"weight_total": 2**52},
+        {"solver": {"best_run": math.inf}},
     ],
 )
 def test_a_forged_file_that_makes_no_sense_is_refused(saved_path, changes):

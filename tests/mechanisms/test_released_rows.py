@@ -20,6 +20,7 @@ from equinoise.data.make_grid import make_grid
 from equinoise.data.schema_checks import printed
 from equinoise.mechanisms.released_rows import rows_of_bins
 from tests.conftest import seeded_bytes
+from tests.helpers.private_tables import paid_once
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cs", "Cc"]), min_size=1, max_size=6)
 RULES = {"missing": st.sampled_from(["refuse", "drop", "category"])}
@@ -228,3 +229,11 @@ def test_text_that_only_looks_like_a_number_comes_back_as_text():
         )
     assert set(made.sample(50)["code"].to_list()) <= {"01", "1", "1.0", "true"}
     assert made.histogram.tolist() == [10, 10, 10, 10]
+
+
+def test_arrow_rows_have_columns_of_any_name():
+    for name in ("", "\x00", "a\x00b"):
+        rows = paid_once(
+            pa.table({name: ["x", "y"]}), {"columns": {name: {"categories": ["x", "y"]}}}, epsilon=1
+        ).sample(3)
+        assert rows.column_names == [name]

@@ -9,95 +9,28 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 
-import equinoise
 from equinoise import BadInput, Mechanism, check
-from equinoise.mechanisms.book import Book
-from equinoise.mechanisms.book_events import charge_of
-from equinoise.mechanisms.published_counts import publish_counts
-from equinoise.privacy.book_cost import Cost
 from tests.helpers import people
+from tests.helpers.files_of_every_kind import KINDS, PUBLIC, write_file
 from tests.helpers.forged_files import forge, read_parts
-from tests.helpers.many_columns import made_by_hand
-from tests.helpers.mechanism_of_every_kind import ONE_COLUMN, PEOPLE, SETTINGS, mechanism
-from tests.helpers.private_tables import envelope, paid_once
+from tests.helpers.mechanism_of_every_kind import SETTINGS
 
 FILE = Path(check.__file__)
-PUBLIC = """unit = "who"
-[columns.age]
-bounds = [18, 100]
-step = 1
-bins = 7
-[columns.ward]
-categories = ["elective", "emergency"]
-[columns.admitted]
-bounds = [2024-01-01, 2024-12-31]
-bins = 4
-missing = "category"
-[columns.code]
-categories = [1, 2, 3]
-missing = "category"
-"""
-BOUNDS = {"bounds": (0, 100), "bins": 21}
-KINDS = (
-    *SETTINGS, "order", "budget", "composed", "zcdp", "base", "several", "pay-once", "pay-once several", "aim", "mixed",
-    "mixed counts", "counts.json", "a.book",
-)  # fmt: skip
-
-
-def mixed_table():
-    """Numbers, categories, dates and codes of people with up to four rows, some outside, some missing."""
-    rng, rows = np.random.default_rng(4), 200
-    return pl.DataFrame(
-        {
-            "who": [f"p{i // 3}" if i % 11 else "" for i in range(rows)],
-            "age": [None if i % 17 == 0 else int(age) for i, age in enumerate(rng.integers(10, 110, rows))],
-            "ward": rng.choice(["elective", " emergency ", "other", "NA"], rows),
-            "admitted": rng.choice(["2024-01-01", "2024-06-30T10:00:00", "2025-02-01", "NA"], rows),
-            "code": rng.choice(["1", "02", "+3", "2.0", ""], rows),
-        }
-    )
 
 
 @pytest.fixture(scope="module")
 def true_files(tmp_path_factory):
     """A file of every kind, the people of some, and what is public about them."""
     folder = tmp_path_factory.mktemp("true")
-    mixed_table().write_csv(folder / "mixed.csv")
-    (folder / "mixed.toml").write_text(PUBLIC)
-    mixed, rows = str(folder / "mixed.csv"), people.table().with_columns(who=pl.col("who").cast(pl.String))
-    of_two = {"column": ["a", "b"], "bounds": people.BOUNDS, "unit": "who", "rows_per_person": 2, "bins": 9}
-    made = {
-        **{kind: mechanism(kind) for kind in SETTINGS},
-        "order": equinoise.optimize(PEOPLE, epsilon=1, order=4, **ONE_COLUMN),
-        "budget": equinoise.optimize(PEOPLE, epsilon=1, delta=1e-6, draws=3, **ONE_COLUMN),
-        "composed": envelope(PEOPLE, epsilon=1, delta=1e-6, draws=60, **BOUNDS),
-        "zcdp": envelope(PEOPLE, epsilon=1, delta=1e-6, draws=900, **BOUNDS),
-        "base": envelope(PEOPLE, epsilon=1, base=range(1, 22), **BOUNDS),
-        "several": envelope(rows, epsilon=2, draws=3, **of_two),
-        "pay-once": paid_once(PEOPLE, epsilon=1, **BOUNDS),
-        "pay-once several": paid_once(rows, epsilon=2, **of_two),
-        "aim": made_by_hand(),
-        "mixed": envelope(mixed, folder / "mixed.toml", epsilon=2, draws=2, rows_per_person=2),
-        "mixed counts": paid_once(mixed, folder / "mixed.toml", epsilon=2, rows_per_person=3),
-    }
-    for kind, one in made.items():
-        if one.ledger.path is None:
-            one.save(folder / kind)
-        else:
-            shutil.copy(one.ledger.path, folder / kind)
-    publish_counts(made["pay-once several"], folder / "counts.json")
-    book = Book.create(folder / "a.book", epsilon=1, delta=1e-4)
-    for cost in (Cost.pure(0.3), Cost(0.3, 1e-5, 0.01), Cost.pure(0.3)):
-        with book.charging(charge_of("differential-privacy", "envelope", ["a"], cost)) as entry:
-            entry.made("0" * 64)
-    Mechanism.open(folder / "per-instance").sample(3)
+    for kind in KINDS:
+        write_file(kind, folder)
     return folder
 
 
@@ -440,3 +373,16 @@ def test_damage_at_random_is_refused_in_one_sentence(true_files, tmp_path, check
                 status, said = checked(path)
                 assert status in {1, 2} or (not odd and name in HARMLESS), (kind, name, odd, said)
                 assert status == 0 or said.count("\n") == 1
+
+
+def test_a_huge_epsilon_keeps_nobody_busy(true_files, tmp_path, checked):
+    for kind in ("composed", "per-instance"):
+        for epsilon in (2.0**31, 1e308):
+            path = Path(shutil.copy(true_files / kind, tmp_path / "huge.eq"))
+            forge(path, epsilon=epsilon, settings={"epsilon": epsilon})
+            before = time.process_time()
+            assert checked(path)[0] in {0, 1, 2}
+            assert time.process_time() - before < 5
+            with suppress(BadInput):
+                Mechanism.open(path)
+            assert time.process_time() - before < 10

@@ -118,8 +118,8 @@ def columns_asked_for(
 
 
 def _with_rules(column: Column, rules: Mapping[str, str]) -> Column:
-    """A column with rules for all columns, where its own are the usual ones."""
-    told = {key: value for key, value in rules.items() if getattr(column, key) in {None, "refuse"}}
+    """A column with rules for all columns, where it has none of its own: one that says to refuse, refuses."""
+    told = {key: value for key, value in rules.items() if getattr(column, key) is None}
     if "outside" in told:
         told["outside"] = outside_rule(told["outside"], column.categories is None)
     return replace(column, **told)  # type: ignore[arg-type]

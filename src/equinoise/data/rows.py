@@ -81,7 +81,10 @@ def open_rows(
     for name in names:
         if names.count(name) > 1:
             raise BadInput(f"Column {name!r} is named twice. Name different columns.")
-    wanted = Wanted(tuple(name for name in names if name not in raw), keep, tuple(n for n in names if n and n in raw))
+    wanted = Wanted(
+        tuple(name for name in names if name not in raw), keep,
+        tuple(name for name in names if name is not None and name in raw),
+    )  # fmt: skip
     if isinstance(data, str | Path):
         return _open_files(Path(data), wanted, engine or Polars(), text)
     text.check_unsaid("with a dataframe or an array, which has numbers")

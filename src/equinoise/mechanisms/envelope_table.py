@@ -13,7 +13,7 @@ import numpy as np
 
 from equinoise.data.grid import Floats, Ints
 from equinoise.data.players import Players
-from equinoise.errors import BadInput, PromiseNotMet
+from equinoise.errors import BadInput, PromiseNotMet, check
 from equinoise.formatting import at_most
 from equinoise.mechanisms.draws import RandomBytes, draw_weighted
 from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
@@ -64,9 +64,7 @@ class EnvelopeTable(PrivateTable):
         check_setting("draws", rows)
         check_private_grid(players.grid)
         budget = Budget(float(epsilon), float(delta) if rows > 1 else 0.0)
-        each = epsilon_of_one_row(budget, rows)
-        if rows > 1 and each < LEAST_RULE_EPSILON * rows_per_person:
-            raise _too_many(budget, rows, rows_per_person)
+        each = row_epsilon(budget, rows, rows_per_person)
         base = None if base is None else tuple(base)
         grid = players.grid
         rule = public_rule(each, grid.shape, grid.categories, base=base, rows_per_person=rows_per_person)
@@ -196,6 +194,16 @@ class EnvelopeTable(PrivateTable):
         except (BadInput, PromiseNotMet):
             return None
         return float(made.metrics()["kl"])
+
+
+def row_epsilon(budget: Budget, rows: int, rows_per_person: int) -> float:
+    """Epsilon of one of so many rows within a budget; refused where it is too little for the rule."""
+    least = LEAST_RULE_EPSILON * rows_per_person
+    each = epsilon_of_one_row(budget, rows)
+    if rows > 1 and each < least:
+        raise _too_many(budget, rows, rows_per_person)
+    check(each >= least, "epsilon", f"at least {least:g} for a row of the envelope", budget.epsilon)
+    return each
 
 
 def _too_many(budget: Budget, rows: int, rows_per_person: int) -> PromiseNotMet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Annotated, Literal
 
@@ -36,6 +37,7 @@ class SolverDocument(Strict):
         wanted = load(SOLVERS, self.name).SUMMARY_NUMBERS if self.name in SOLVERS else ["no solver"]
         if not all(isinstance(extra.get(key), int | float) for key in wanted):
             raise ValueError("solver")
+        json.dumps(extra, allow_nan=False)  # of what may be there besides, numbers must be finite, too
         return self
 
 

@@ -122,6 +122,7 @@ def _to_polars(values: pl.Series, dtype: Any, axis: AnyAxis) -> pl.Series:
 def _to_arrow(values: pl.Series, dtype: Any, axis: AnyAxis) -> Any:
     import pyarrow as pa
 
+    values = values.alias("")  # a name with a NUL in it makes polars panic, and an array has none
     if dtype is None:
         return values.to_arrow()
     if pa.types.is_timestamp(dtype) and dtype.tz is not None:

@@ -15,20 +15,22 @@ from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, with_bins
 from equinoise.data.players import Players
 from equinoise.data.read_players import with_usual_rules
 from equinoise.data.schema import Schema
-from equinoise.errors import BadInput, WeakPromiseWarning
+from equinoise.errors import BadInput, WeakPromiseWarning, check
 from equinoise.formatting import at_most, join_and
 from equinoise.mechanisms.counts_table import CountsTable
-from equinoise.mechanisms.envelope_table import EnvelopeTable
+from equinoise.mechanisms.envelope_table import EnvelopeTable, row_epsilon
 from equinoise.mechanisms.model_table import ModelTable, check_model_grid
 from equinoise.mechanisms.private_table import PrivateTable, check_private_grid
 from equinoise.mechanisms.saved_file import charged
+from equinoise.privacy.accounting import Budget
 from equinoise.privacy.book_cost import Cost
 from equinoise.settings import MOST_BINS, MOST_TOTAL_EPSILON, PRIVATE_RULES, SAME_ROWS, check_settings
 from equinoise.solvers.procedure import warn_of_delta
 from equinoise.solvers.solution import Round, tell
 from equinoise.synthesis.choice import Choice, schema_grid, simulated_choice, usual_choice
 from equinoise.synthesis.expectation import Price, Simulation
-from equinoise.synthesis.opendp_filter import check_parts
+from equinoise.synthesis.noisy_counts import MOST_EPSILON, noise_law
+from equinoise.synthesis.opendp_filter import ModelRequest, check_parts
 from equinoise.synthesis.plan import Plan, make_plan
 from equinoise.verbs.saving import Saving
 
@@ -53,6 +55,7 @@ class TableRequest:
 
     def __post_init__(self) -> None:
         check_settings({key: value for key, value in vars(self).items() if key != "base"})
+        check(self.epsilon <= MOST_EPSILON, "epsilon", f"at most {MOST_EPSILON:g}", self.epsilon)
         if self.method == EnvelopeTable.method and self.rows == SAME_ROWS:
             raise BadInput("As many rows as there are people can only be told by noisy counts: --method pay-once.")
         if self.method == ModelTable.method:
@@ -88,7 +91,17 @@ class TableRequest:
             raise BadInput(
                 f"A base is for the envelope, and {choice.method} is taken. Say --method envelope, or leave --base out."
             )
+        self._check_price(choice.method)
         return choice
+
+    def _check_price(self, method: str) -> None:
+        """Refuse what a method cannot give for its price: before data is opened, and a book is charged."""
+        if method == EnvelopeTable.method:
+            row_epsilon(Budget(self.price.epsilon, self.price.delta), self.price.rows, self.rows_per_person)
+        elif method == ModelTable.method:
+            ModelRequest((2, 2), self.epsilon, self.delta, self.rows_per_person)
+        else:
+            noise_law(self.epsilon, self.rows_per_person)
 
     def plan(self, schema: Schema, bins: int | None, progress: Progress | None) -> Plan:
         """The choice, what to expect of it, and what other settings would give."""

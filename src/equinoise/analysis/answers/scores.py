@@ -45,7 +45,7 @@ class Score:
 
     def most(self, tail: float) -> Floats:
         """Above which the score is with probability ``tail``."""
-        variance = np.maximum(self.variance, (ROUNDING * self.size) ** 2 + 1e-300)
+        variance = np.maximum(self.variance, (ROUNDING * self.size) ** 2 + 1e-100)  # whose square is above 0, too
         deviation = np.sqrt(variance)
         cube, square = variance * deviation, variance * variance
         z = NormalDist().inv_cdf(1 - tail)
