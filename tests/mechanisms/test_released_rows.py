@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import equinoise
 from equinoise import Schema
+from equinoise.data.grid import Axis
 from equinoise.data.make_grid import make_grid
 from equinoise.data.schema_checks import printed
 from equinoise.mechanisms.released_rows import rows_of_bins
@@ -228,3 +229,11 @@ def test_text_that_only_looks_like_a_number_comes_back_as_text():
         )
     assert set(made.sample(50)["code"].to_list()) <= {"01", "1", "1.0", "true"}
     assert made.histogram.tolist() == [10, 10, 10, 10]
+
+
+def test_midpoints_beyond_the_bounds_become_the_bounds_unless_they_are_asked_for():
+    axis = Axis.padded("x", 0, 10, bins=5)
+    cells = np.arange(5)[:, None]
+    within, beyond = (rows_of_bins([axis], cells, within=within)["x"].to_list() for within in (True, False))
+    assert min(beyond) < axis.low < axis.high < max(beyond)
+    assert within == [0.0, 0.0, 5.0, 10.0, 10.0]
