@@ -8,7 +8,7 @@ import sqlalchemy as sql
 
 from equinoise import BadInput, Book
 from equinoise.mechanisms.book import _rounded_down
-from equinoise.mechanisms.book_events import Charge, History, Made, next_link
+from equinoise.mechanisms.book_events import Charge, Entry, History, Made, next_link, spending_after_each
 from equinoise.mechanisms.book_store import EVENTS, BookStore
 from equinoise.privacy.book_cost import ORDERS, Cost, Spending
 
@@ -84,3 +84,13 @@ def test_totals_stay_above_what_decimals_say_and_within_the_limit_to_the_last_un
     assert ten.within(1.0, 0.0)
     assert not ten.within(float(np.nextafter(1, 0)), 0.0)
     assert not Spending.of([*costs, Cost(0.1, 0.0, None)]).within(6.0999, 1e-5)
+
+
+def test_what_was_given_back_and_what_the_game_releases_count_for_nothing():
+    game = Charge.model_validate_json(CHARGE).model_copy(update={"kind": "per-instance"})
+    states = ("charged", "made", "given back", "finished")
+    entries = [Entry(number, Charge.model_validate_json(CHARGE), state) for number, state in enumerate(states, 1)]
+    entries.insert(2, Entry(5, game, "finished"))
+    assert [entry.counts for entry in entries] == [True, True, False, False, True]
+    steps = [(entry.number, float(spending.epsilon)) for entry, spending in spending_after_each(entries)]
+    assert steps == [(1, 1.0), (2, 2.0), (4, 3.0)]

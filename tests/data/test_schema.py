@@ -227,6 +227,11 @@ def test_a_file_says_what_is_public(opened):
             {"categories": ("a", "b"), "outside": "clip"},
             "columns.x.outside: must be 'refuse' or 'drop' for a category. Got 'clip' instead.",
         ),
+        (
+            {"categories": ("a", " ")},
+            "columns.x.categories: must not be empty text, which is a missing value: missing = 'category' gives it a "
+            "place of its own.",
+        ),
         ({"outside": ["clip"]}, "columns.x.outside: must be 'refuse', 'clip' or 'drop'. Got ['clip'] instead."),
         *(
             (

@@ -1,5 +1,7 @@
 """Columns with a step: bins are runs of whole steps, and an engine puts a value where the axis does."""
 
+from datetime import date, datetime
+
 import duckdb
 import numpy as np
 import pandas as pd
@@ -9,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from equinoise.data.codes import ABOVE, BELOW
 from equinoise.data.counting import code_columns, read_codes
 from equinoise.data.grid import Axis
 from equinoise.data.rows import open_rows
@@ -73,3 +76,11 @@ def test_every_step_is_in_one_bin_and_bins_are_alike(low, step, steps, data):
     assert codes_of(pl.DataFrame({"x": values}), axis) == expected
     near = odd_values(axis)
     assert codes_of(pl.DataFrame({"x": near}), axis) == [axis.cell_of(value) for value in near.tolist()]
+
+
+def test_what_is_outside_the_bounds_is_in_the_first_or_the_last_bin_and_dates_say_so():
+    for axis in (Axis("x", 0.0, 10.0, 5), Axis("x", 0.0, 10.0, 5, 0.5, step=1.0), Axis.padded("x", 0, 10, bins=5)):
+        assert [axis.cell_of(value) for value in (-1e9, 1e9)] == [0, 4]
+    days = Axis("x", 0.0, 9.0, 5, 0.5, step=1.0, day_zero="2024-01-01")
+    around = ["2023-12-31", "2024-01-01", date(2024, 1, 10), "2024-01-11", datetime(2024, 1, 11, 0, 0)]
+    assert [days.code_of(day) for day in around] == [BELOW, 0, 4, ABOVE, ABOVE]

@@ -187,3 +187,9 @@ def test_a_large_renyi_order_needs_no_more_noise_than_a_pure_epsilon():
     settings = {"epsilon": 1, "bounds": (0, 100), "bins": 21, "restarts": 2}
     pure = optimize(people, **settings)
     assert optimize(people, **settings, order=10_000).metrics()["kl"] <= pure.metrics()["kl"] * 1.05
+
+
+def test_a_loss_may_be_where_its_person_never_comes_out():
+    """With them a cell of others is less likely: 1/8, and 1/4 without; the cell that is theirs has 7/8 and 3/4."""
+    rows = np.array([[4.0, 0.0], [3.0, 1.0]])
+    assert losses(rows, rows.sum(axis=0), 2)[0] == pytest.approx(math.log(2), rel=1e-12)

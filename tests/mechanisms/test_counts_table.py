@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
+import equinoise
 from equinoise import PromiseNotMet
 from equinoise.mechanisms.counts_table import noise_is_likely, whole_weights
 from equinoise.mechanisms.saved_file import DOCUMENT
@@ -106,3 +107,20 @@ def test_what_a_file_may_say_of_people(made, changes, good):
         document[name] = {**document[name], **value} if isinstance(value, dict) else value
     with nullcontext() if good else pytest.raises(ValidationError):
         DOCUMENT.validate_json(json.dumps(document))
+
+
+def test_only_so_many_rows_of_a_person_are_in_a_table():
+    """Where more were counted, the certificate would refuse the table, as its noise is not for them."""
+    ages = pl.DataFrame({"age": [10, 50, 90] * 40, "who": [f"p{i // 3}" for i in range(120)]})
+    for most in (1, 2):
+        release = equinoise.synthesize(ages, SCHEMA, epsilon=1, method="pay-once", rows=1, rows_per_person=most)
+        assert (release.made.total_people, release.made.total_rows) == (40, 40 * most)
+        assert release.made.counted.sizes.tolist() == [most]
+
+
+@pytest.mark.parametrize("rule", ["missing", "outside"])
+def test_refusals_are_said_to_be_outside_the_promise(made, rule):
+    said = "is refused is outside the promise"
+    assert said not in str(made.promise)
+    grid = replace(made.grid, axes=(replace(made.grid.axes[0], **{rule: "refuse"}),))
+    assert said in str(changed(made, grid=grid, noisy=made.noisy).promise)

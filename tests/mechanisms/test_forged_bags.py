@@ -1,11 +1,14 @@
 """Saved files of people with several rows that someone has edited: no command believes them."""
 
 import json
+from contextlib import nullcontext
 
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 import equinoise
+from equinoise.mechanisms.saved_file import DOCUMENT
 from tests.helpers.forged_files import forge
 
 VISITS = pl.DataFrame({"who": [f"p{i % 20}" for i in range(60)], "x": [float(i * 37 % 101) for i in range(60)]})
@@ -88,3 +91,30 @@ def test_bags_that_moved_are_found_by_an_audit(folder, run):
     forge(folder / "a.eq", moved)
     code, out, _ = run("audit", "a.eq", "--json")
     assert (code, json.loads(out)["same_kernel"]) == (1, False)
+
+
+@pytest.fixture(scope="module")
+def document():
+    """What a file says of a mechanism of people with several rows."""
+    return equinoise.optimize(VISITS, unit="who", restarts=1, **ASKED)._document()
+
+
+@pytest.mark.parametrize(
+    ("change", "good"),
+    [
+        (lambda said: None, True),
+        (lambda said: said["bags"][0].__setitem__(0, [0, 0]), False),
+        (lambda said: said["bags"][0].__setitem__(0, [0, -1]), False),
+        (lambda said: said["bags"][0].__setitem__(0, [-1, 1]), False),
+        (lambda said: said["scale_indices"].__setitem__(-1, len(said["scales"]) - 1), True),
+        (lambda said: said["scale_indices"].__setitem__(-1, len(said["scales"])), False),
+        (lambda said: said["settings"].pop("public_bounds"), False),
+        (lambda said: said["settings"].update(notes="x"), False),
+        (lambda said: said["settings"].update(engine="polars"), False),
+    ],
+)
+def test_what_a_file_may_say_of_rows_scales_and_settings(document, change, good):
+    said = json.loads(document)
+    change(said)
+    with nullcontext() if good else pytest.raises(ValidationError):
+        DOCUMENT.validate_json(json.dumps(said))

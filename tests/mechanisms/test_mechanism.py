@@ -382,3 +382,11 @@ def test_numbers_of_draws_that_have_no_cost(mechanism, people, draws):
 def test_a_delta_that_draws_have_no_cost_for(mechanism, delta):
     with pytest.raises(BadInput, match="'delta' parameter must be"):
         mechanism.costs([1], delta=delta)
+
+
+def test_whoever_is_beyond_delta_is_not_told_to_be_protected(people):
+    made = equinoise.optimize(people, epsilon=0.1, delta=0.002, bounds=(0, 100), bins=11, draws=1, restarts=1)
+    assert made.protected == made.total_people
+    stricter = dataclasses.replace(made, delta=1e-12, ledger=None)
+    assert not stricter.certificate().holds
+    assert stricter.protected < made.total_people

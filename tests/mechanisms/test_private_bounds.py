@@ -1,14 +1,17 @@
 """Bounds under differential privacy: the law, exactly, beside a plain transcription of it, and what it is good for."""
 
+import inspect
 import itertools
 import math
+import os
 import random
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from equinoise.mechanisms.power_draws import Group, draw_group
+from equinoise.mechanisms import private_bounds
+from equinoise.mechanisms.power_draws import Group, _group_of, _powers, draw_group
 from equinoise.mechanisms.private_bounds import (
     CELLS,
     FAR_ENDS,
@@ -188,3 +191,95 @@ def test_a_column_of_nobody_and_steps_have_bounds():
     assert low < high
     assert {(4 * low).denominator, (4 * high).denominator} == {1}
     assert not len(people_of([]).scored(10)[0].scores)
+
+
+VALUES = [3.0] * 6 + [9.0] * 2 + [20.0]
+
+
+@pytest.mark.parametrize("bits", [2, 128])
+def test_weights_of_all_groups_are_those_of_the_law(monkeypatch, bits):
+    """Those with a score above a floor one by one, all others together."""
+    seen = []
+    monkeypatch.setattr(private_bounds, "draw_group", lambda groups, *rest: seen.extend(groups(bits)) or 0)
+    draw_bounds(*np.unique(VALUES, return_counts=True), SMALL, seeded_bytes(1))
+    *groups, rest = seen
+    law = {}
+    for prior, score in plain_law(VALUES).values():
+        law[score] = law.get(score, 0) + prior
+    assert {group.high: group.weight for group in groups} == {s: w for s, w in law.items() if s > rest.high}
+    assert rest == (sum(weight for score, weight in law.items() if score <= rest.high), 0, rest.high)
+    assert (rest.high > 0) == (bits == 2)
+
+
+def test_an_interval_with_a_score_is_not_drawn_among_those_without(monkeypatch):
+    law = plain_law(VALUES)
+    scored, empty = (next(place for place, (_, s) in law.items() if (s > 0) is wanted) for wanted in (True, False))
+    drawn = iter([Place(*scored), Place(*empty)])
+    monkeypatch.setattr(private_bounds, "draw_group", lambda groups, *rest: groups(128) and -1)
+    monkeypatch.setattr(Family, "draw_place", lambda family, source: next(drawn))
+    found = draw_bounds(*np.unique(VALUES, return_counts=True), SMALL, seeded_bytes(1))
+    assert found == SMALL.bounds(Place(*empty)) != SMALL.bounds(Place(*scored))
+
+
+def test_each_of_some_weights_comes_out_where_its_share_begins(monkeypatch):
+    numbers = iter(range(6))
+    monkeypatch.setattr(private_bounds, "uniform", lambda limit, size, source: np.array([next(numbers)]))
+    assert [private_bounds.draw_one(np.array([1, 2, 3]), None) for _ in range(6)] == [0, 1, 1, 2, 2, 2]
+
+
+@pytest.mark.parametrize("start", [0, 3, -30])
+def test_bounds_with_a_step_are_rounded_outwards(start):
+    family, step = Family(1.0, step=0.7), Fraction(7, 10)
+    for option in range(len(NEAR_ENDS)):
+        low, high = (int(end) * family.levels[2].width for end in private_bounds.ends(np.array(start), option))
+        found = family.bounds(Place(2, start, option))
+        assert low - step < found[0] <= low < high <= found[1] < high + step
+        assert [(end / step).denominator for end in found] == [1, 1]
+
+
+def test_bounds_are_of_the_bytes_of_the_operating_system():
+    for draw in (draw_bounds, draw_group):
+        assert inspect.signature(draw).parameters["source"].default is os.urandom
+
+
+def test_the_first_and_last_number_of_a_share_are_of_its_group():
+    """Two shares of a half: no more bits are needed for the numbers beside the edge."""
+    for number, group in ((2**127 - 1, 0), (2**127, -1), (0, 0), (2**128 - 1, -1)):
+        parts = iter([number.to_bytes(16, "little")])
+        found = draw_group(lambda bits: [Group(1, 1, 1), Group(2, 0, 0)], Fraction(2), lambda size: next(parts))  # noqa: B023
+        assert found == group
+
+
+@pytest.mark.parametrize(("power", "group"), [(0, 0), (8, 1)])
+def test_what_is_only_known_from_above_may_be_nothing(power, group):
+    """A number that is in the share of one group or another, as all others weigh 2^20 or 2^28."""
+
+    def groups(bits):
+        return [Group(1, 9, 9), Group(1, 8, 8), Group(2**20, power if bits > 128 else 0, power if bits > 128 else 8)]
+
+    parts = iter([(600 << 100).to_bytes(16, "little"), bytes(16)])
+    assert draw_group(groups, Fraction(2), lambda size: next(parts)) == group
+
+
+def test_whole_numbers_around_powers_are_around_them():
+    exponents, ratio = [170, 165, 100, 99, 0], Fraction(10, 7)
+    for exponent, (low, high) in zip(exponents, _powers(exponents, ratio, 256), strict=True):
+        exact = 2**256 * ratio ** (exponent - 170)
+        assert low <= exact <= high < low + 200
+        assert (low < high) == (exponent < 170)
+
+
+def test_a_group_is_told_only_if_it_has_every_number_that_begins_so():
+    """Of few bits, for every number, beside the exact shares."""
+    chosen, told = random.Random(2), []
+    for ratio in [Fraction(10, 7), Fraction(8, 7), Fraction(5, 2)] * 10:
+        groups = [Group(chosen.randrange(1, 99), power, power) for power in range(9, -1, -1)]
+        shares = [group.weight * ratio**group.high for group in groups]
+        edges = [sum(shares[:i]) / sum(shares) for i in range(len(shares) + 1)]
+        for number in range(2**5):
+            group = _group_of(number, 5, groups, ratio)
+            told.append(group)
+            if group is not None:
+                assert edges[group] <= Fraction(number, 2**5)
+                assert Fraction(number + 1, 2**5) <= edges[group + 1]
+    assert set(range(5)) < set(told)

@@ -11,6 +11,7 @@ import equinoise
 from equinoise.data.axis import Axis
 from equinoise.data.category_axis import CategoryAxis
 from equinoise.data.grid import Grid
+from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.published_counts import PublishedCounts, digest_of, publish_counts, read_counts
@@ -206,3 +207,11 @@ def test_a_folder_and_a_file_that_is_not_there_are_refused(tmp_path):
         read_counts(tmp_path)
     with pytest.raises(BadInput, match="There is no file"):
         read_counts(tmp_path / "counts.json")
+
+
+def test_bounds_and_refusals_are_in_the_promise_of_counts():
+    column = {"bounds": [0, 9], "bins": 3, "bounds_epsilon": 0.25}
+    for rule, refuses in (("drop", False), ("refuse", True)):
+        schema = Schema.of({"columns": {"age": {**column, "missing": rule}}})
+        found = PublishedCounts(0.5, schema, noise_law(0.5), np.zeros(3, dtype=np.int64)).promise
+        assert (found.epsilon, found.bounds_epsilon, found.refuses) == (0.75, 0.25, refuses)

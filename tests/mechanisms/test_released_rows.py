@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import equinoise
 from equinoise import Schema
+from equinoise.data.grid import Axis
 from equinoise.data.make_grid import make_grid
 from equinoise.data.schema_checks import printed
 from equinoise.mechanisms.released_rows import rows_of_bins
@@ -237,3 +238,11 @@ def test_arrow_rows_have_columns_of_any_name():
             pa.table({name: ["x", "y"]}), {"columns": {name: {"categories": ["x", "y"]}}}, epsilon=1
         ).sample(3)
         assert rows.column_names == [name]
+
+
+def test_midpoints_beyond_the_bounds_become_the_bounds_unless_they_are_asked_for():
+    axis = Axis.padded("x", 0, 10, bins=5)
+    cells = np.arange(5)[:, None]
+    within, beyond = (rows_of_bins([axis], cells, within=within)["x"].to_list() for within in (True, False))
+    assert min(beyond) < axis.low < axis.high < max(beyond)
+    assert within == [0.0, 0.0, 5.0, 10.0, 10.0]

@@ -278,6 +278,7 @@ FALSE = [
     ("a.book", of_book(lambda events: events.append({"event": "given back", "entry": 9, "reason": ""})), CHAIN),
     ("a.book", of_book(lambda events: events.append({"event": "given back", "entry": 1, "reason": ""})), CHAIN),
     ("a.book", of_book(lambda events: events.append(events[1])), CHAIN),
+    ("a.book", of_book(lambda events: events[2].update(event="given back")), CHAIN),
     ("a.book", of_book(lambda events: events.pop(0)), CHAIN),
     ("a.book", of_book(lambda events: events.append({**CHARGE, "epsilon": 0.4, "rho": 0})), "a rho that cannot be"),
     ("a.book", of_book(lambda events: events[0].update(epsilon=-0.3)), "charges an epsilon"),

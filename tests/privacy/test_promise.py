@@ -126,3 +126,8 @@ def test_nothing_fluent_is_said_of_what_is_no_promise(fields):
 
 def test_a_delta_is_never_left_out():
     assert "with delta = 0.01," in str(replace(PRIVATE, delta=0.01))
+
+
+def test_that_values_are_refused_is_said_to_be_outside_the_promise():
+    said = "That a value outside the schema or a missing one is refused is outside the promise."
+    assert (said in str(replace(PRIVATE, refuses=True)), said in str(PRIVATE)) == (True, False)

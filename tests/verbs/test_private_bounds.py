@@ -1,7 +1,9 @@
 """Private bounds from data to what is released within them: what they cost, where it stands, and that it is counted."""
 
 import json
+import math
 import tomllib
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -9,6 +11,7 @@ import pytest
 
 import equinoise
 from equinoise import BadInput, Book, BudgetSpent, EquinoiseWarning, Mechanism, Schema
+from equinoise.data.bounds_cost import bounds_setting, epsilon_left
 from equinoise.privacy.book_cost import Cost
 from equinoise.verbs.account import Account
 
@@ -159,3 +162,27 @@ def test_bad_input_makes_nothing(run, book, options, status, said):
     assert not book.entries
     with pytest.raises(BadInput):
         Schema.open("people.toml")
+
+
+def test_bounds_of_several_columns_cost_the_sum_of_their_epsilons(book, monkeypatch):
+    seen = []
+
+    def draw(values, times, family):
+        seen.append(family.epsilon)
+        return Fraction(0), Fraction(9)
+
+    monkeypatch.setattr("equinoise.verbs.private_bounds.draw_bounds", draw)
+    found = equinoise.private_bounds(PAY.with_columns(age=2 * pl.col("pay")), ["pay", "age"], epsilon=0.1, book=book)
+    assert seen == [0.1, 0.1] == [column.bounds_epsilon for column in found.columns]
+    assert [entry.charge.epsilon for entry in book.entries] == [0.2]
+
+
+def test_costs_of_bounds_are_rounded_against_whoever_pays():
+    def of(*epsilons):
+        columns = {f"c{i}": {"bounds": [0, 1], "bounds_epsilon": one} for i, one in enumerate(epsilons)}
+        return Schema.of({"columns": columns})
+
+    assert bounds_setting(of(0.1, 0.2)) == {"bounds_epsilon": 0.3}
+    assert epsilon_left(1, of(0.1, 0.2)) == 0.7
+    assert bounds_setting(of(0.1, 1e-18)) == {"bounds_epsilon": math.nextafter(0.1, 1)}
+    assert epsilon_left(1, of(1e-18)) == math.nextafter(1, 0)

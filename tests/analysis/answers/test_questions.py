@@ -1,10 +1,17 @@
 """Questions as a command has them: what is asked, and what cannot be."""
 
+import math
+from datetime import date
+
 import numpy as np
+import polars as pl
 import pytest
 
+from equinoise.analysis import answers as from_counts
+from equinoise.analysis.answers.ask import ROWS_NOTE, ask
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.questions import FORMS, Columns, Question, describe, parse_question
+from equinoise.analysis.answers.row_table import rows_by_axes
 from equinoise.data.axis import Axis
 from equinoise.data.category_axis import CategoryAxis
 from equinoise.errors import BadInput
@@ -107,3 +114,28 @@ def test_every_kind_is_asked_here_and_said_in_words():
     assert words["share:a=b=missing"] == ["share of a=b = missing"]
     assert words["correlation:age,stay:days"] == ["correlation of age and stay:days"]
     assert words["difference:age:ward=elective,emergency"] == ["mean age, ward = elective less ward = emergency"]
+
+
+def test_answers_have_the_level_that_is_asked_for_and_dates_that_hold_their_limits():
+    """Days 100 to 199 of a year and a class of people, by noisy counts and by rows."""
+    axes = (Axis("day", 0.0, 364.0, 365, 0.5, step=1.0, day_zero="2024-01-01"), CategoryAxis("ward", ("a", "b")))
+    counts = np.zeros((365, 2), dtype=np.int64)
+    counts[100:200] = 70, 30
+    rng = np.random.default_rng(1)
+    noisy = NoisyTable(counts + rng.geometric(0.4, (365, 2)) - rng.geometric(0.4, (365, 2)), axes, noise_law(0.5))
+    days = [date.fromordinal(date(2024, 1, 1).toordinal() + i % 100 + 100) for i in range(1000)]
+    rows = pl.DataFrame({"day": days, "ward": ["a", "b"] * 500})
+    asked = [question("mean", "day"), question("share", "ward", of=("a",)), question("median", "day")]
+    for table in (noisy, rows_by_axes(rows, axes)):
+        of_rows = table is not noisy
+        found = [
+            ask(Columns(table, "x"), asked + [question("count")] * (not of_rows), level=one) for one in (0.5, 0.99)
+        ]
+        assert [answers.note for answers in found] == [ROWS_NOTE if of_rows else ""] * 2
+        for sure, surer in zip(*found, strict=True):
+            assert (sure.level, surer.level) == (0.5, 0.99)
+            assert surer.low < sure.low <= sure.estimate <= sure.high < surer.high
+    column = from_counts.mean(noisy, "day", 0.99)
+    shown = ask(Columns(noisy, "x"), asked[:1], level=0.99)[0]
+    assert (shown.low - date(2024, 1, 1)).days == math.floor(column.low) < column.low
+    assert (shown.high - date(2024, 1, 1)).days == math.ceil(column.high) > column.high
