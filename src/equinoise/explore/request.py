@@ -16,6 +16,7 @@ from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.settings import SETTINGS, check_settings
 from equinoise.solvers.procedure import Procedure
 from equinoise.solvers.solution import Round
+from equinoise.synthesis.choice import method_sentence
 from equinoise.verbs.optimize import play
 
 PER_INSTANCE, DIFFERENTIAL_PRIVACY = PROMISES = ("per-instance", "differential-privacy")
@@ -71,7 +72,7 @@ def make(counted: ColumnCounts, request: PageRequest, progress: Callable[[Round]
     check_players(players, 1 if private else 2)
     counting = counting_settings(players, public_bounds=public)
     if private:
-        chosen = {"method": EnvelopeTable.method, "plan": f"{EnvelopeTable.method}, as was asked for.", "people": None}
+        chosen = {"method": EnvelopeTable.method, "plan": method_sentence(EnvelopeTable.method), "people": None}
         return EnvelopeTable.make(
             players, epsilon=request.epsilon, rows=request.draws, delta=request.delta,
             settings={**counting, **chosen, "rows": request.draws, "rows_per_person": 1},

@@ -62,6 +62,11 @@ class Choice:
     tried: tuple[Expectation, ...] = ()
 
 
+def method_sentence(method: str) -> str:
+    """That a method was asked for, and the bins were not planned."""
+    return f"{method}, as was asked for. {NOT_PLANNED}"
+
+
 def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int | None, same: bool = False) -> Choice:
     """Without a number of people: the schema's bins, and the method by how much epsilon is left for one row.
 
@@ -69,7 +74,7 @@ def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int 
     ordered bins, whose neighbours tell of each other, at least half. ``same`` asks for as many rows as people.
     """
     if method is not None:
-        return Choice(method, schema, f"{method}, as was asked for. {NOT_PLANNED}")
+        return Choice(method, schema, method_sentence(method))
     grid = schema_grid(schema, bins, method)
     if grid.cells > MOST_CELLS_TO_HOLD:
         return Choice(AIM, schema, aim_sentence(grid))
