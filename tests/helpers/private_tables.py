@@ -5,6 +5,7 @@ from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.envelope_table import EnvelopeTable
 from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.mechanisms.row_format import RowFormat
+from equinoise.synthesis.choice import method_sentence
 from equinoise.verbs.table_request import public_columns
 
 
@@ -20,7 +21,7 @@ def counted(data, schema=None, *, column=None, bins=None, rows_per_person=1, uni
 def envelope(data, schema=None, *, epsilon, draws=1, delta=0.0, base=None, rows_per_person=1, **counting):
     """An envelope for so many draws, within epsilon (and delta) together."""
     players, settings = counted(data, schema, rows_per_person=rows_per_person, **counting)
-    chosen = {"method": "envelope", "plan": "envelope, as was asked for.", "people": None}
+    chosen = {"method": "envelope", "plan": method_sentence("envelope"), "people": None}
     made = EnvelopeTable.make(
         players, epsilon=epsilon, rows=draws, delta=delta, base=base, rows_per_person=rows_per_person,
         settings={**settings, **chosen, "rows": draws},
