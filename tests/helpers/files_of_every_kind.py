@@ -13,7 +13,7 @@ from equinoise.mechanisms.published_counts import publish_counts
 from equinoise.privacy.book_cost import Cost
 from tests.helpers import people
 from tests.helpers.many_columns import made_by_hand
-from tests.helpers.mechanism_of_every_kind import ONE_COLUMN, PEOPLE, SETTINGS, mechanism
+from tests.helpers.mechanism_of_every_kind import ONE_COLUMN, PEOPLE, SETTINGS, make_mechanism, mechanism
 from tests.helpers.private_tables import envelope, paid_once
 
 PUBLIC = """unit = "who"
@@ -63,6 +63,7 @@ def mixed_data(folder):
 
 MAKE = {
     **{kind: lambda folder, kind=kind: mechanism(kind) for kind in SETTINGS},
+    "per-instance": lambda folder: make_mechanism("per-instance", PEOPLE),  # draws are taken from it, so it is not shared
     "order": lambda folder: equinoise.optimize(PEOPLE, epsilon=1, order=4, **ONE_COLUMN),
     "budget": lambda folder: equinoise.optimize(PEOPLE, epsilon=1, delta=1e-6, draws=3, **ONE_COLUMN),
     "composed": lambda folder: envelope(PEOPLE, epsilon=1, delta=1e-6, draws=60, **BOUNDS),
