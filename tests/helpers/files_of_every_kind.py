@@ -1,6 +1,6 @@
 """A file of every kind that something can be checked of: saved mechanisms of both verbs, noisy counts, a book."""
 
-import shutil
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -13,7 +13,7 @@ from equinoise.mechanisms.published_counts import publish_counts
 from equinoise.privacy.book_cost import Cost
 from tests.helpers import people
 from tests.helpers.many_columns import made_by_hand
-from tests.helpers.mechanism_of_every_kind import ONE_COLUMN, PEOPLE, SETTINGS, make_mechanism, mechanism
+from tests.helpers.mechanism_of_every_kind import ONE_COLUMN, PEOPLE, SETTINGS, mechanism
 from tests.helpers.private_tables import envelope, paid_once
 
 PUBLIC = """unit = "who"
@@ -63,7 +63,6 @@ def mixed_data(folder):
 
 MAKE = {
     **{kind: lambda folder, kind=kind: mechanism(kind) for kind in SETTINGS},
-    "per-instance": lambda folder: make_mechanism("per-instance", PEOPLE),  # draws are taken from it, so it is not shared
     "order": lambda folder: equinoise.optimize(PEOPLE, epsilon=1, order=4, **ONE_COLUMN),
     "budget": lambda folder: equinoise.optimize(PEOPLE, epsilon=1, delta=1e-6, draws=3, **ONE_COLUMN),
     "composed": lambda folder: envelope(PEOPLE, epsilon=1, delta=1e-6, draws=60, **BOUNDS),
@@ -92,11 +91,7 @@ def write_file(kind, folder):
             with book.charging(charge_of("differential-privacy", "envelope", ["a"], cost)) as entry:
                 entry.made("0" * 64)
     else:
-        made = MAKE[kind](folder)
-        if made.ledger.path is None:
-            made.save(path)
-        else:
-            shutil.copy(made.ledger.path, path)
+        replace(MAKE[kind](folder), ledger=None).save(path)  # with draws of its own, whatever other tests drew
     if kind == "per-instance":
         Mechanism.open(path).sample(3)
     return path
