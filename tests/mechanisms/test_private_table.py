@@ -12,7 +12,9 @@ from scipy import stats
 import equinoise
 from equinoise import BadInput, BudgetSpent, Mechanism, PrivateTable, PromiseNotMet
 from equinoise.analysis.audit import audit
+from equinoise.data.make_grid import make_grid
 from equinoise.mechanisms.draws import draw_weighted
+from equinoise.mechanisms.private_table import check_private_grid
 from equinoise.privacy.certificate import exp_lower_bound
 from equinoise.synthesis.envelope_weights import weights
 from tests.conftest import seeded_bytes
@@ -249,6 +251,19 @@ def test_what_is_printed_is_never_less_than_what_holds():
         equinoise.synthesize([190.0, 200.0], epsilon=1, delta=0.5, rows=2, bounds=BOUNDS, bins=5)
     with pytest.warns(equinoise.WeakPromiseWarning, match="promises next to nothing"):
         equinoise.synthesize([190.0, 200.0], epsilon=11, rows=2, bounds=BOUNDS, bins=5)
+
+
+def test_the_promise_is_of_all_rows_together():
+    made = tier([190.0, 200.0], 1.0, delta=1e-6, draws=20)
+    assert made.epsilon < 0.5
+    assert made.promise.epsilon == made.total == 1.0
+
+
+def test_the_papers_grid_is_refused():
+    schema = equinoise.Schema.of({"columns": {"height": {"bounds": [120.0, 230.0], "bins": 25}}})
+    check_private_grid(make_grid(schema))
+    with pytest.raises(BadInput, match="cells outside the bounds, which nobody can be in"):
+        check_private_grid(make_grid(schema, padding={"padding_epsilon": 1.0, "percentile": 0.9}))
 
 
 def test_one_person_and_one_bin_are_enough():
