@@ -38,13 +38,13 @@ person. To clip categories is to drop their rows."""
 
 PLAYING = ("optimize", "compare")
 READING = ("optimize", "synthesize", "compare")
-COUNTING = (*READING, "explore")
-OPENING = (*COUNTING, "audit", "losses")
+DESCRIBING = (*READING, "explore")
+OPENING = (*DESCRIBING, "audit", "losses")
 NAMING = (*OPENING, "schema")
 PLAN = ("plan",)
 PUBLISHING = ("synthesize", *PLAN)
-"""Commands that play the game, have a grid of their own, count columns, open data with an engine, look at a file at
-all, have columns but no data, or publish with differential privacy."""
+"""Commands that play the game, count columns, are told what is public about columns of data, open data with an engine,
+look at a file at all, have columns but no data, or publish with differential privacy."""
 
 METHODS = ("envelope", "pay-once", "aim")
 SAME_ROWS = "same"
@@ -63,30 +63,29 @@ def is_count(value: Any) -> bool:
 
 SETTINGS = {
     "schema": Setting(
-        kind=Path, metavar="FILE", commands=READING + PLAN, saved=False, usual="made of the next options",
+        kind=Path, metavar="FILE", commands=DESCRIBING + PLAN, saved=False, usual="made of the next options",
         help="A TOML file of what is public about the columns: bounds, steps, categories, who a person is ('equinoise "
         "schema' drafts one).",
     ),
     "column": Setting(
-        multiple=True, commands=COUNTING + PLAN, words="column",
+        multiple=True, commands=DESCRIBING + PLAN, words="column",
         usual="those of the schema, those with --bounds or --categories, or the only one",
         checks=((are_names, "the name of a column, or a list of names"),),
-        help="The column; one row is one person. With several, whole rows are drawn ('explore': choose among them on "
-        "the page).",
+        help="The column; one row is one person. With several, whole rows are drawn.",
     ),
     "bounds": Setting(
-        kind=tuple, each=("bound", "bound"), multiple=True, metavar="COLUMN LOW HIGH", commands=COUNTING + PLAN,
+        kind=tuple, each=("bound", "bound"), multiple=True, metavar="COLUMN LOW HIGH", commands=DESCRIBING + PLAN,
         saved=False,
         help="Public limits of a column of numbers, or of dates (2024-01-31). 'synthesize' needs them; left out "
         "elsewhere, they are read off the data, with a warning.",
     ),
     "step": Setting(
         kind=tuple, each=("number",), multiple=True, metavar="COLUMN STEP", saved=False,
-        usual="any number is a value", commands=(*READING, *PLAN, "schema"),
+        usual="any number is a value", commands=(*DESCRIBING, *PLAN, "schema"),
         help="Values of a column are whole steps from its lower bound, and so are those that are drawn.",
     ),
     "categories": Setting(
-        kind=tuple, each=("names",), multiple=True, metavar="COLUMN A,B,...", commands=READING + PLAN, saved=False,
+        kind=tuple, each=("names",), multiple=True, metavar="COLUMN A,B,...", commands=DESCRIBING + PLAN, saved=False,
         help="All values of a column of categories, which is a public list.",
     ),
     "epsilon": Setting(
@@ -97,7 +96,7 @@ SETTINGS = {
         "of one draw, or with --delta and several --draws of all together.",
     ),
     "bins": Setting(
-        kind=int, commands=COUNTING + PLAN, saved=False, checks=whole(2, MOST_BINS),
+        kind=int, commands=READING + PLAN, saved=False, checks=whole(2, MOST_BINS),
         usual="a bin for every step, or 100; fewer if these are over 256, or over 10,000 cells with several columns",
         help="Bins of a column of numbers that the schema gives none.",
     ),
@@ -188,7 +187,7 @@ SETTINGS = {
         help="Of the solver's restarts (public); never of a draw.",
     ),
     "unit": Setting(
-        metavar="COLUMN", commands=READING + PLAN, words="rows of one person share", usual="every row is a person",
+        metavar="COLUMN", commands=DESCRIBING + PLAN, words="rows of one person share", usual="every row is a person",
         checks=((lambda value: isinstance(value, str), "the name of a column"),),
         help="All rows with the same value in COLUMN are one person's.",
     ),
@@ -205,13 +204,13 @@ SETTINGS = {
         help="With --unit: at most so many rows of a person count, evenly spread over that person's rows.",
     ),
     "missing": Setting(
-        commands=COUNTING + PLAN, saved=False, offers=MISSING_RULES, checks=named(MISSING_RULES),
+        commands=READING + PLAN, saved=False, offers=MISSING_RULES, checks=named(MISSING_RULES),
         usual="refuse; drop in 'synthesize'",
         help="What becomes of missing and infinite values where the schema does not say: refuse all, drop those rows, "
         "or category, a bin of their own.",
     ),
     "outside": Setting(
-        commands=COUNTING, saved=False, offers=OUTSIDE_RULES, checks=named(OUTSIDE_RULES),
+        commands=READING, saved=False, offers=OUTSIDE_RULES, checks=named(OUTSIDE_RULES),
         usual="refuse; clip in 'synthesize'",
         help="What becomes of values outside where the schema does not say: refuse all, or clip them to the nearer "
         "bound (rows of unknown categories are dropped).",

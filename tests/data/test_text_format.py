@@ -297,7 +297,7 @@ def test_a_column_that_is_called_like_an_identifier_is_not_counted_without_a_wor
 
 def test_every_verb_and_command_reads_text_as_it_was_said(folder, run):
     """Made, audited, compared, explored and given losses, with the same people as from plain numbers."""
-    from equinoise.explore.counts import count_columns
+    from equinoise.explore.source import Source
 
     people = [f"{1000 + i % 19 / 4:.2f}" for i in range(40)]
     (folder / "plain.csv").write_text("x\n" + "\n".join(people))
@@ -318,8 +318,9 @@ def test_every_verb_and_command_reads_text_as_it_was_said(folder, run):
     assert pl.read_csv("losses.csv")["x"].to_list() == [one.replace(".", ",") for one in people]
     status, _, err = run("audit", "optimize.eq", "--decimal", ",")
     assert (status, "--decimal must be left out without data" in err) == (2, True)
-    counted = count_columns("a.csv", column="x", bounds=(1000, 1010), bins=[31], decimal=",")
-    assert counted.on(31).same(equinoise.Mechanism.open("optimize.eq").players)
+    schema = equinoise.Schema.of({"columns": {"x": {"bounds": [1000, 1010], "bins": 31}}})
+    counted, _ = Source("a.csv", decimal=",").read(schema, check_grid=lambda grid: None)
+    assert counted.same(equinoise.Mechanism.open("optimize.eq").players)
     compared = equinoise.compare(
         "a.csv", epsilons=[4], column="x", bounds=(1000, 1010), bins=31, decimal=",", time_limit=1
     )

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
+import equinoise
 from tests.helpers.explore_server import LONG_REQUEST, Visitor
 from tests.helpers.polling import wait_until
 
@@ -54,12 +55,13 @@ def nobody_left(group):
 
 @pytest.mark.parametrize("which", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_everything(start_command, which):
-    process = start_command("--json", "--bins", "51,401")
+    process = start_command("--json")
     told = json.loads(process.stdout.readline())
-    assert told["people"] == 300
+    assert sorted(told) == ["address", "port"]
     visitor = visit(told["address"])
-    connection = visitor.connect("POST", "/solve", {"tab": "a", "settings": LONG_REQUEST})
+    connection = visitor.connect("POST", "/solve", {"tab": "a", "look": True, "settings": LONG_REQUEST})
     answer = connection.getresponse()
+    assert json.loads(answer.readline())["kind"] == "plan"
     assert json.loads(answer.readline())["kind"] == "note"
     os.killpg(process.pid, which) if which == signal.SIGINT else process.send_signal(which)
     out, err = process.communicate(timeout=60)
@@ -80,7 +82,21 @@ def test_the_address_is_printed(start_command):
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0
-    assert "300 people counted. The page shows private data" in err
+    assert "the page shows nothing of the data" in err
+
+
+def test_a_book_that_the_environment_names_is_charged(start_command, folder, monkeypatch):
+    book = equinoise.Book.create("people.book", epsilon=3)
+    monkeypatch.setenv("EQUINOISE_BOOK", "people.book")
+    process = start_command("--json")
+    visitor = visit(json.loads(process.stdout.readline())["address"])
+    assert visitor.publish("one.csv")[-1]["kind"] == "done"
+    assert book.left() == 2
+    assert visitor.publish("two.csv", epsilon=2.5)[-1]["kind"] == "refused"
+    assert not (folder / "two.csv").exists()
+    kind, found = visitor.save(visitor.result(epsilon=1.0)["number"], "game.eq")
+    assert kind == "refused"
+    assert "the game promises none" in found["sentence"]
 
 
 def test_a_port_in_use(run):
@@ -98,16 +114,13 @@ def test_a_port_in_use(run):
     ("options", "sentence"),
     [
         (["pay.csv", "--column", "wage"], "wage"),
+        ([], "Name a file, or with --schema"),
         (["none.csv"], "none.csv"),
-        (["pay.csv", "--bounds", "pay", 0, 1], "--outside clip"),
+        (["pay.csv", "--schema", "none.toml"], "none.toml"),
+        (["pay.csv", "--unit", "person", "--bounds", "pay", 0, 1], "no column 'person'"),
+        (["pay.csv", "--bounds", "pay", 1, 0], "the lower one first"),
         (["pay.csv", "--column", "pay", "--bounds", "id", 0, 1], "--bounds names column 'id', but --column is 'pay'"),
         (["pay.csv", "--bounds", "pay", 0, 1, "--bounds", "pay", 0, 1], "Give --bounds once for column 'pay'"),
-        (
-            ["none.csv", "--column", "id", "--column", "pay", "--bins", "182"],
-            "give --bins of at most 181, or use",
-        ),
-        (["pay.csv", "--column", "pay", "--bins", "many"], "--bins must be whole numbers"),
-        (["pay.csv", "--column", "pay", "--bins", "1"], "--bins must be"),
         (["pay.csv", "--column", "pay", "--port", 70000], "--port must be a whole number"),
         (["pay.csv", "--column", "pay", "--port", -1], "--port must be a whole number"),
         (["pay.csv", "--column", "pay", "--engine", "abacus"], "engine"),

@@ -88,7 +88,7 @@ def test_long_work_is_not_taken_for_a_slow_request(tmp_path, monkeypatch):
     with running_server(tmp_path) as explorer:
         owner = Visitor(explorer)
         assert owner.enter() == 200
-        assert owner.result(promise="per-instance", epsilon=1.0)
+        assert owner.result(epsilon=1.0)
 
 
 def test_nobody_can_say_that_they_are_somebody_else(tmp_path, monkeypatch):
@@ -103,7 +103,7 @@ def test_nobody_can_say_that_they_are_somebody_else(tmp_path, monkeypatch):
 
 @pytest.mark.skipif(os.name != "posix", reason="there are such limits")
 def test_few_file_descriptors_lock_nobody_out_and_print_nothing(folder):
-    words = [*COMMAND, "pay.csv", "--column", "pay", "--bounds", "pay", "0", "100", "--no-browser", "--bins", "51"]
+    words = [*COMMAND, "pay.csv", "--column", "pay", "--bounds", "pay", "0", "100", "--no-browser"]
     limited = f"ulimit -n 64; exec {' '.join(repr(word) for word in words)}"
     process = subprocess.Popen(
         ["bash", "-c", limited], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True

@@ -8,6 +8,7 @@ import pytest
 from equinoise.explore import app
 from equinoise.explore.guard import HEADERS
 from equinoise.explore.refusals import MOST_BODY
+from equinoise.explore.source import Opening
 from tests.helpers.explore_server import Visitor, pids_at_work, running_server
 
 
@@ -154,19 +155,19 @@ def test_only_the_first_visit_may_come_from_another_page(tmp_path):
 
 @pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "", "json"])
 def test_what_is_sent_must_be_json(visitor, kind):
-    body = {"tab": "a", "settings": {"epsilon": 1}}
+    body = {"tab": "a", "look": False, "settings": {"epsilon": 1}}
     refused(visitor.ask("POST", "/solve", body, {"Content-Type": kind}), 415, "must be JSON")
 
 
 def test_json_may_say_its_letters(visitor):
-    body = {"tab": "a", "settings": {"epsilon": -1}}
+    body = {"tab": "a", "look": False, "settings": {"epsilon": -1}}
     answer = visitor.ask("POST", "/solve", body, {"Content-Type": "application/json; charset=utf-8"})
     assert answer[0] == 200
 
 
 def test_what_is_too_long_is_refused(visitor):
-    refused(visitor.ask("POST", "/solve", b" " * (MOST_BODY + 1)), 413, "at most 10,000 bytes")
-    refused(visitor.ask("POST", "/save", b" " * (MOST_BODY + 1)), 413, "at most 10,000 bytes")
+    refused(visitor.ask("POST", "/solve", b" " * (MOST_BODY + 1)), 413, "at most 300,000 bytes")
+    refused(visitor.ask("POST", "/save", b" " * (MOST_BODY + 1)), 413, "at most 300,000 bytes")
 
 
 def test_what_does_not_arrive_is_refused(visitor, monkeypatch):
@@ -178,9 +179,9 @@ def test_what_does_not_arrive_is_refused(visitor, monkeypatch):
 def test_what_is_too_long_without_saying_so_is_refused(visitor):
     def parts():
         for _ in range(20):
-            yield b" " * 1_000
+            yield b" " * 20_000
 
-    refused(visitor.ask("POST", "/solve", parts()), 413, "at most 10,000 bytes")
+    refused(visitor.ask("POST", "/solve", parts()), 413, "at most 300,000 bytes")
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[1]", b"3", b"null", b"\xff", b"[" * 5_000])
@@ -191,7 +192,17 @@ def test_what_is_no_json_object_is_refused(visitor, body):
 
 @pytest.mark.parametrize(
     "body",
-    [{}, {"tab": 3}, {"tab": ""}, {"tab": "a" * 101}, {"tab": "a"}, {"tab": "a", "settings": 3}],
+    [
+        {},
+        {"tab": 3},
+        {"tab": ""},
+        {"tab": "a" * 101},
+        {"tab": "a"},
+        {"tab": "a", "look": True},
+        {"tab": "a", "settings": {}},
+        {"tab": "a", "look": 1, "settings": {}},
+        {"tab": "a", "look": True, "settings": 3},
+    ],
 )
 def test_what_is_missing_is_named(visitor, body):
     refused(visitor.ask("POST", "/solve", body), 400, "parameter must be")
@@ -241,14 +252,14 @@ def test_what_goes_wrong_unexpectedly_shows_no_traceback(visitor, monkeypatch):
     def broken(counted):
         raise ZeroDivisionError("a secret")
 
-    monkeypatch.setattr(app, "_counts_json", broken)
+    monkeypatch.setattr(Opening, "to_json", broken)
     status, _, body = visitor.ask("GET", "/facts")
     assert status == 500
     assert json.loads(body)["sentence"] == "Something unexpected went wrong (ZeroDivisionError). Please report it."
 
 
 def test_the_page_s_files_are_its_own(visitor):
-    for name in ("page.css", "page.js", "icon.svg", "vega.js"):
+    for name in ("page.css", "page.js", "icon.svg", "schema.js", "charts.js", "vega.js"):
         status, _, body = visitor.ask("GET", f"/files/{name}")
         assert status == 200
         if name != "vega.js":

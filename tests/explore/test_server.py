@@ -5,12 +5,20 @@ import multiprocessing
 import os
 import stat
 
-import numpy as np
 import pytest
 
 import equinoise
 from equinoise.explore import tabs
-from tests.helpers.explore_server import LONG_REQUEST, Visitor, pay_counts, pids_at_work, running_server, three_columns
+from tests.helpers.explore_server import (
+    LONG_REQUEST,
+    PAY,
+    Visitor,
+    pay_file,
+    pay_opening,
+    pids_at_work,
+    running_server,
+    three_columns,
+)
 from tests.helpers.polling import wait_until
 
 
@@ -31,30 +39,71 @@ def gone(pid):
 
 def begin_long(visitor, tab):
     """Something that takes a while, once its worker is at it."""
-    connection = visitor.connect("POST", "/solve", {"tab": tab, "settings": LONG_REQUEST})
+    connection = visitor.connect("POST", "/solve", {"tab": tab, "look": True, "settings": LONG_REQUEST})
     answer = connection.getresponse()
-    first = json.loads(answer.readline())
-    assert first["kind"] == "note"
+    assert json.loads(answer.readline())["kind"] == "plan"
+    assert json.loads(answer.readline())["kind"] == "note"
     return connection, answer
 
 
-def test_facts(visitor):
+def test_facts_tell_what_is_public_alone(visitor):
     found = json.loads(visitor.ask("GET", "/facts")[2])
-    assert found["people"] == 300
-    assert found["columns"] == [{"label": "pay", "low": 0, "high": 100, "public_bounds": True}]
-    assert found["bins"] == [21, 51, 401]
-    assert found["warnings"] == []
+    assert found["columns"] == [{"name": "pay", "included": True, "kind": "numbers", "bounds": [0, 100], "bins": 51}]
+    assert "people" not in found
+    assert (found["names"], found["unit"]) == (["pay"], None)
+    assert found["methods"] == ["envelope", "pay-once", "aim"]
 
 
 def test_a_result_has_all_that_the_page_shows(visitor):
-    found = visitor.solve(epsilon=1.0)
+    found = visitor.solve(verb="optimize", epsilon=1.0)
     kinds = [message["kind"] for message in found if message["kind"] != "note"]
-    assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
+    assert kinds == ["plan", "result", *["figure"] * 4, "drawn", "figure", "done"]
     names = [message["figure"]["name"] for message in found if message["kind"] == "figure"]
     assert names == ["distribution", "noise", "losses", "cost", "cost"]
     result = next(message for message in found if message["kind"] == "result")
-    assert result["promise"].startswith("Per-instance: for each of the 300 people")
-    assert "--bins 51 --epsilon 1" in result["command"]
+    assert result["in_full"].startswith("Per-instance: for each of the 300 people")
+    assert "--bins 51 --epsilon 1" in found[0]["command"]
+
+
+def test_plan_only_reads_nothing_of_the_data(tmp_path, monkeypatch):
+    path = pay_file(tmp_path)
+    with running_server(tmp_path, pay_opening(tmp_path)) as running:
+        path.unlink()  # whoever looks at it now is refused
+        guest = Visitor(running)
+        guest.enter()
+        found = guest.solve(look=False, epsilon=1.0, rows=200, people=300)
+        assert [message["kind"] for message in found if message["kind"] != "note"] == ["plan", "done"]
+        plan = next(message for message in found if message["kind"] == "plan")
+        assert plan["sentence"].startswith("Plan: pay-once")
+        assert plan["too_small"] is False
+        looked = guest.solve(look=True, epsilon=1.0, rows=200, people=300)
+        assert looked[-1]["kind"] == "refused"
+        assert "pay.csv" in looked[-1]["sentence"]
+
+
+def test_without_data_the_plan_is_all_there_is(tmp_path):
+    from equinoise.data.read_players import columns_asked_for
+    from equinoise.explore.source import Opening, Source
+
+    with running_server(tmp_path, Opening.of(Source(), columns_asked_for(PAY, None, None))) as running:
+        guest = Visitor(running)
+        guest.enter()
+        assert guest.solve(look=False, epsilon=1.0, rows=2, people=300)[-1]["kind"] == "done"
+        assert "there is the plan alone" in guest.solve(look=True, epsilon=1.0, rows=2)[-1]["sentence"]
+        assert "there is the plan alone" in guest.publish()[-1]["sentence"]
+        assert [path.name for path in tmp_path.iterdir()] == []
+
+
+def test_data_is_counted_once_for_all_tabs_and_settings(tmp_path):
+    path = pay_file(tmp_path)
+    with running_server(tmp_path, pay_opening(tmp_path)) as running:
+        guest = Visitor(running)
+        guest.enter()
+        guest.result("one", epsilon=1.0)
+        path.unlink()
+        assert guest.result("two", epsilon=0.5)["number"] == 2  # by what was counted for another tab
+        other = {"columns": {"pay": {"bounds": [0, 100], "bins": 21}}}
+        assert guest.solve(verb="optimize", schema=other, epsilon=1.0)[-1]["kind"] == "refused"
 
 
 def test_numbers_move_with_epsilon(visitor):
@@ -63,17 +112,81 @@ def test_numbers_move_with_epsilon(visitor):
     assert kl[0] > kl[1]
 
 
-def test_refusals_are_the_command_line_s(visitor, tmp_path):
-    (found,) = [message for message in visitor.solve(epsilon=1e-5) if message["kind"] == "refused"]
-    people = pay_counts().on(51).histogram
+def test_refusals_are_the_command_line_s(visitor, explorer):
+    (found,) = [m for m in visitor.solve(verb="optimize", epsilon=1e-5) if m["kind"] == "refused"]
     with pytest.raises(equinoise.PromiseNotMet) as theirs:
-        equinoise.optimize(np.repeat(people.grid.axis.midpoints(), people.counts), column="pay",
-                           bounds=(0, 100), bins=51, epsilon=1e-5)  # fmt: skip
+        equinoise.optimize(explorer.tabs._source.data, PAY, epsilon=1e-5)
     mine, both = (said.split("The least epsilon")[0] for said in (found["sentence"], str(theirs.value)))
     assert mine == both  # how near the least epsilon is known depends on the time there was
     assert "The least epsilon" in found["sentence"]
     assert found["status"] == 1
     assert visitor.solve(epsilon=-1)[-1]["status"] == 2
+
+
+def test_rows_are_made_as_synthesize_makes_them(visitor, server_folder):
+    *_, published, done = visitor.publish("my rows.csv", counts=True, rows=30, people=300)
+    assert done["kind"] == "done"
+    assert published["kind"] == "published"
+    assert published["sentence"] == (
+        "my rows.csv has 30 rows, which may be published, and so may my rows.counts.json. my rows.eq is as secret as "
+        "the data."
+    )
+    rows = (server_folder / "my rows.csv").read_text().splitlines()
+    assert (rows[0], len(rows)) == ("pay", 31)
+    assert [row for (row,) in published["rows"]["rows"]] == rows[1:11]
+    assert published["commands"] == ["equinoise report 'my rows.eq' --out report.html",
+                                     "equinoise answer 'my rows.counts.json' mean:pay"]  # fmt: skip
+    modes = {name: stat.S_IMODE((server_folder / name).stat().st_mode) for name in ("my rows.csv", "my rows.eq")}
+    assert modes == {"my rows.csv": 0o644, "my rows.eq": 0o600}
+    made = equinoise.Mechanism.open(server_folder / "my rows.eq")
+    assert (made.method, made.settings["people"], made.settings["rows"]) == ("pay-once", 300, 30)
+    assert equinoise.Release.open(server_folder / "my rows.counts.json").counts.epsilon == 1.0
+
+
+@pytest.mark.parametrize("taken", ["r.csv", "r.eq", "r.counts.json"])
+def test_making_rows_replaces_nothing(visitor, server_folder, taken):
+    (server_folder / taken).write_text("kept")
+    before = sorted(server_folder.iterdir())
+    refused = visitor.publish("r.csv", counts=True)[-1]
+    assert refused["kind"] == "refused"
+    assert "exists. Choose another name" in refused["sentence"]
+    assert sorted(server_folder.iterdir()) == before
+    assert (server_folder / taken).read_text() == "kept"
+    (server_folder / taken).unlink()
+
+
+def test_only_paid_once_there_are_counts_to_publish(visitor, server_folder):
+    refused = visitor.publish("no.csv", counts=True, method="envelope")[-1]
+    assert "Only the method pay-once has noisy counts" in refused["sentence"]
+    assert visitor.publish("no.csv", verb="optimize", epsilon=1)[-1]["kind"] == "refused"
+    assert not (server_folder / "no.csv").exists()
+
+
+def test_rows_are_made_to_the_end_though_the_browser_leaves(visitor, explorer, server_folder):
+    settings = {"schema": PAY, "epsilon": 1.0, "rows": 20, "people": 300}
+    body = {"tab": "leaving", "name": "left behind.csv", "counts": False, "settings": settings}
+    connection = visitor.connect("POST", "/publish", body)
+    answer = connection.getresponse()
+    answer.readline()
+    answer.close()
+    connection.close()
+    wait_until("the rows to be there", (server_folder / "left behind.csv").exists)
+    wait_until("the tab to be idle", lambda: pids_at_work(explorer) == [])
+
+
+def test_the_schema_is_saved_as_a_file_of_it(visitor, server_folder):
+    sent = {"columns": {"day": {"bounds": ["2024-01-01", "2024-12-31"]}, "ward": {"categories": ["a", "b"]}}}
+    status, _, body = visitor.ask("POST", "/schema", {"name": "mine.toml", "schema": sent})
+    assert (status, json.loads(body)) == (200, {"kind": "saved", "name": "mine.toml"})
+    saved = equinoise.Schema.open(server_folder / "mine.toml")
+    assert saved.to_json() == sent
+    for name, schema, sentence in (
+        ("mine.toml", sent, "exists"), ("mine.eq", sent, "ends in .toml"), ("../up.toml", sent, "ends in .toml"),
+        ("x.toml", {"columns": {"day": {"bounds": [3, 1]}}}, "the lower one first"), ("x.toml", 3, "JSON object"),
+    ):  # fmt: skip
+        status, _, body = visitor.ask("POST", "/schema", {"name": name, "schema": schema})
+        assert status == 400
+        assert sentence in json.loads(body)["sentence"]
 
 
 def test_a_new_request_of_a_tab_ends_the_one_before(explorer, visitor):
@@ -136,7 +249,8 @@ def test_too_many_tabs_at_work_are_refused(explorer, visitor, monkeypatch):
 
 def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypatch):
     monkeypatch.setattr(tabs, "MOST_TABS", 2)
-    begun = [visitor.connect("POST", "/solve", {"tab": f"many {n}", "settings": LONG_REQUEST}) for n in range(6)]
+    asked = [{"tab": f"many {n}", "look": True, "settings": LONG_REQUEST} for n in range(6)]
+    begun = [visitor.connect("POST", "/solve", body) for body in asked]
     answers = [connection.getresponse() for connection in begun]
     first = [json.loads(answer.readline()) for answer in answers]
     refused = [found["sentence"] for found in first if found["kind"] == "refused"]
@@ -150,7 +264,7 @@ def test_tabs_that_begin_at_once_are_as_many_at_most(explorer, visitor, monkeypa
 
 def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
     monkeypatch.setattr(tabs, "MOST_REPORTS", 2)
-    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    number = visitor.result(epsilon=0.7)["number"]
     assert visitor.save(number, "asked-for-often.eq")[0] == "saved"
     begun = [visitor.connect("GET", "/report/asked-for-often.eq") for _ in range(5)]
     answers = [connection.getresponse() for connection in begun]
@@ -162,9 +276,10 @@ def test_reports_are_made_a_few_at_a_time(visitor, monkeypatch):
 
 
 def test_a_saved_mechanism_is_optimize_s_and_private(visitor, server_folder):
-    number = visitor.result(epsilon=0.7, draws=5, promise="per-instance")["number"]
+    number = visitor.result(epsilon=0.7, draws=5)["number"]
     kind, found = visitor.save(number, "my pay.eq")
-    assert (kind, found) == ("saved", {"name": "my pay.eq"})
+    assert (kind, found["name"]) == ("saved", "my pay.eq")
+    assert found["commands"] == ["equinoise audit 'my pay.eq'", "equinoise sample 'my pay.eq' -n 1"]
     path = server_folder / "my pay.eq"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     saved = equinoise.Mechanism.open(path)
@@ -227,18 +342,18 @@ def test_what_is_not_worked_out_cannot_be_saved(visitor):
     answer.close()
 
 
-def test_a_folder_that_cannot_be_written(visitor, explorer, tmp_path):
-    with running_server(tmp_path / "missing") as other:
+def test_a_folder_that_cannot_be_written(tmp_path):
+    with running_server(tmp_path / "missing", pay_opening(tmp_path)) as other:
         guest = Visitor(other)
         guest.enter()
-        number = guest.result(epsilon=1.0)["number"]
-        kind, found = guest.save(number, "x.eq")
+        kind, found = guest.save(guest.result(epsilon=1.0)["number"], "x.eq")
         assert kind == "refused"
         assert "cannot be written" in found["sentence"]
+        assert guest.publish()[-1]["kind"] == "refused"
 
 
 def test_the_report_of_a_saved_mechanism(visitor):
-    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    number = visitor.result(epsilon=0.7)["number"]
     assert visitor.save(number, "told.eq")[0] == "saved"
     status, headers, body = visitor.ask("GET", "/report/told.eq", headers={"Accept": "text/html"})
     assert status == 200
@@ -260,7 +375,7 @@ def test_no_report_of_anything_else(visitor, server_folder, name):
 
 
 def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
-    number = visitor.result(epsilon=0.7, promise="per-instance")["number"]
+    number = visitor.result(epsilon=0.7)["number"]
     assert visitor.save(number, "slow.eq")[0] == "saved"
     before = set(multiprocessing.active_children())
     connection = visitor.connect("GET", "/report/slow.eq")
@@ -269,24 +384,27 @@ def test_a_browser_that_does_not_wait_for_a_report_ends_it(explorer, visitor):
     wait_until("the report's worker to end", lambda: set(multiprocessing.active_children()) <= before)
 
 
-def test_several_columns_are_chosen_worked_out_saved_and_told(tmp_path):
-    with running_server(tmp_path, three_columns()[1]) as running:
+def test_several_columns_with_categories_by_both_verbs(tmp_path):
+    from equinoise.data.read_players import columns_asked_for
+    from equinoise.explore.source import Opening, Source
+
+    path, schema = three_columns(tmp_path)
+    with running_server(tmp_path, Opening.of(Source(path), columns_asked_for(schema, None, None))) as running:
         guest = Visitor(running)
         guest.enter()
-        facts = json.loads(guest.ask("GET", "/facts")[2])
-        assert [column["label"] for column in facts["columns"]] == ["pay", "tall", "age"]
-        assert (facts["people"], facts["bins"]) == (298, [9, 15])
-        messages = guest.solve(epsilon=2.0, bins=9, columns=[0, 1])
+        dropping = {"columns": {name: {**column, "missing": "drop"} for name, column in schema["columns"].items()}}
+        messages = guest.solve(verb="optimize", epsilon=3.0, schema=dropping)
         kinds = [message["kind"] for message in messages if message["kind"] != "note"]
-        assert kinds == ["result", *["figure"] * 4, "drawn", "figure", "done"]
-        result = next(message for message in messages if message["kind"] == "result")
-        assert "--column pay --column tall --bounds pay 0 100 --bounds tall 0 200" in result["command"]
-        assert guest.save(result["number"], "two.eq") == ("saved", {"name": "two.eq"})
-        assert equinoise.Mechanism.open(tmp_path / "two.eq").sample(1).shape == (1, 2)
-        status, _, body = guest.ask("GET", "/report/two.eq", headers={"Accept": "text/html"})
+        assert kinds == ["plan", "result", *["figure"] * 5, "drawn", "figure", "done"]
+        number = next(message for message in messages if message["kind"] == "result")["number"]
+        assert guest.save(number, "three.eq")[0] == "saved"
+        assert equinoise.Mechanism.open(tmp_path / "three.eq").sample(1).shape == (1, 3)
+        status, _, body = guest.ask("GET", "/report/three.eq", headers={"Accept": "text/html"})
         assert status == 200
-        assert "Private draws of &#39;pay&#39; and &#39;tall&#39;" in body.decode()
-        for columns in ([0], [0, 1]):
-            private = guest.solve(epsilon=2.0, bins=9, columns=columns, promise="differential-privacy")
-            assert private[-1]["kind"] == "done"
-            assert next(message for message in private if message["kind"] == "result")["promise"].startswith("Diff")
+        assert "Private draws of" in body.decode()
+        private = guest.solve(epsilon=2.0, rows=3, schema=schema)
+        assert private[-1]["kind"] == "done"
+        result = next(message for message in private if message["kind"] == "result")
+        assert result["promise"].startswith("Differential privacy with epsilon 2")
+        *_, published, _ = guest.publish("of three.csv", schema=schema, people=300, rows=3)
+        assert published["rows"]["header"] == ["pay", "tall", "ward"]

@@ -1,46 +1,64 @@
 """Runs the server of ``equinoise explore`` in this process, and visits it as a browser does."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import re
 import threading
 from contextlib import closing, contextmanager
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from equinoise.explore.counts import count_columns
+from equinoise.data.read_players import columns_asked_for
 from equinoise.explore.server import Explorer, open_socket
+from equinoise.explore.source import Opening, Source
 
 PAY_VALUES = np.random.default_rng(11).normal(50, 12, 300).clip(0, 100).round(1)
-BIN_CHOICES = (21, 51, 401)
-LONG_REQUEST = {"epsilon": 1.0, "bins": 401, "draws": 500, "delta": 1e-6, "scales": "adaptive"}
+PAY = {"columns": {"pay": {"bounds": [0, 100], "bins": 51}}}
+FINE_PAY = {"columns": {"pay": {"bounds": [0, 100], "bins": 401}}}
+LONG_REQUEST = {
+    "verb": "optimize", "schema": FINE_PAY, "epsilon": 1.0, "draws": 500, "delta": 1e-6, "scales": "adaptive"
+}  # fmt: skip
 """Settings that take ten seconds at least: something to cancel."""
 
 
-def pay_counts(**options):
-    """The counts of one column, the pay of 300 people."""
-    return count_columns(PAY_VALUES, column="pay", **{"bounds": (0, 100), "bins": BIN_CHOICES, **options})
+def pay_file(folder):
+    """A file of the pay of 300 people."""
+    path = Path(folder) / "pay.csv"
+    if not path.exists():
+        pl.DataFrame({"pay": PAY_VALUES}).write_csv(path)
+    return path
 
 
-def three_columns(**options):
-    """A table of 300 people, and its counts: two columns that go together and one that does not, empty in two rows."""
+def pay_opening(folder):
+    """What the page of that file begins with."""
+    return Opening.of(Source(pay_file(folder)), columns_asked_for(PAY, None, None))
+
+
+def three_columns(folder):
+    """A file of 300 people, and its schema: two columns that go together, a ward, empty in two rows, and their names."""
     rng = np.random.default_rng(12)
     tall = (2 * PAY_VALUES + rng.normal(0, 20, 300)).clip(0, 200)
-    data = pl.DataFrame({"pay": PAY_VALUES, "tall": tall, "age": rng.uniform(18, 90, 300)})
-    data = data.with_columns(age=pl.when(pl.int_range(300) < 2).then(None).otherwise("age"))
-    limits = {"pay": (0, 100), "tall": (0, 200), "age": (18, 90)}
-    columns = options.pop("column", ["pay", "tall", "age"])
-    settings = {"bins": (9, 15), "missing": "drop", "bounds": {name: limits[name] for name in columns}, **options}
-    return data, count_columns(data, column=columns, **settings)
+    ward = rng.choice(["north", "south", "east"], 300)
+    data = pl.DataFrame({"pay": PAY_VALUES, "tall": tall, "ward": ward, "patient": [f"p{n}" for n in range(300)]})
+    path = Path(folder) / "people.csv"
+    data.with_columns(ward=pl.when(pl.int_range(300) < 2).then(None).otherwise("ward")).write_csv(path)
+    columns = {
+        "pay": {"bounds": [0, 100], "bins": 9},
+        "tall": {"bounds": [0, 200], "bins": 9},
+        "ward": {"categories": ["north", "south", "east"]},
+    }
+    return path, {"columns": columns}
 
 
 @contextmanager
-def running_server(folder, counts=None):
+def running_server(folder, opening=None):
     """The server, in a thread of this process with workers of its own; it is ended on the way out."""
-    explorer = Explorer(counts or pay_counts(), open_socket(0), folder=folder)
+    if opening is None:
+        (Path(folder) / "data").mkdir(parents=True, exist_ok=True)
+        opening = pay_opening(Path(folder) / "data")
+    explorer = Explorer(opening, open_socket(0), folder=folder)
     thread = threading.Thread(target=explorer.serve_page)
     thread.start()
     try:
@@ -98,16 +116,16 @@ class Visitor:
                 assert others == ["HttpOnly", f"Path={self.home}", "SameSite=strict"]
             return answer.status
 
-    def solve(self, tab="one", **settings):
+    def solve(self, tab="one", look=True, **settings):
         """All messages of one piece of work, from first to last."""
-        status, _, body = self.ask("POST", "/solve", {"tab": tab, "settings": {"bins": 51, **settings}})
+        settings = {"schema": PAY, **settings}
+        status, _, body = self.ask("POST", "/solve", {"tab": tab, "look": look, "settings": settings})
         assert status == 200, body
         return [json.loads(line) for line in body.splitlines()]
 
-    def result(self, tab="one", promise="differential-privacy", **settings):
-        """The message with the result; of the promise that takes no time unless another is named."""
-        settings["promise"] = promise
-        messages = self.solve(tab, **settings)
+    def result(self, tab="one", **settings):
+        """The message with the result of the game, whose mechanism can be saved."""
+        messages = self.solve(tab, **{"verb": "optimize", **settings})
         assert messages[-1]["kind"] == "done", messages[-1]
         return next(message for message in messages if message["kind"] == "result")
 
@@ -116,3 +134,9 @@ class Visitor:
         _, _, body = self.ask("POST", "/save", {"tab": tab, "number": number, "name": name})
         answer = json.loads(body)
         return answer.pop("kind", "refused"), answer
+
+    def publish(self, name="rows.csv", tab="one", counts=False, **settings):
+        """All messages of making rows."""
+        settings = {"schema": PAY, "epsilon": 1.0, "rows": 20, **settings}
+        body = {"tab": tab, "name": name, "counts": counts, "settings": settings}
+        return [json.loads(line) for line in self.ask("POST", "/publish", body)[2].splitlines()]

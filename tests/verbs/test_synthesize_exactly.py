@@ -311,3 +311,14 @@ def test_a_parquet_file_of_nothing_but_missing_values_is_a_table_of_nobody(tmp_p
     release = equinoise.synthesize(tmp_path / "t.parquet", schema, epsilon=1, rows=2)
     assert release.mechanism.total_people == 0
     assert release.rows.schema == {"age": pl.Int64, "ward": pl.String}
+
+
+def test_bins_of_ones_own_go_with_a_number_of_people():
+    frame = pl.DataFrame({"pay": [10.0, 20.0, 30.0] * 40})
+    asked = {"bounds": {"pay": (0, 90)}, "people": 120, "epsilon": 1, "rows": 3}
+    made = equinoise.synthesize(frame, bins=7, **asked).mechanism
+    assert made.grid.shape == (7,)
+    assert equinoise.plan(bins=7, **asked).grid.shape == (7,)
+    own = {"columns": {"pay": {"bounds": [0, 90], "bins": 7}}}
+    with pytest.raises(equinoise.BadInput, match="left out where every column has categories or bins of its own"):
+        equinoise.synthesize(frame, own, bins=7, people=120, epsilon=1, rows=3)

@@ -47,10 +47,11 @@ Drafted = tuple[Column, str]
 
 @dataclass(frozen=True)
 class Draft:
-    """A schema with blanks, and its file, which has comments."""
+    """A schema with blanks, and its file, which has comments: by column, what is to be filled in."""
 
     schema: Schema
     text: str
+    comments: Mapping[str, str]
 
 
 def make_draft(
@@ -82,7 +83,8 @@ def make_draft(
     if peek:
         warnings.warn(PEEKED, NotPublicWarning, stacklevel=3)
     units = [name for name in ids if name not in kept]
-    return Draft(schema, _text(drafted, units, {name: source.types[name] for name in left_out}, peek))
+    text = _text(drafted, units, {name: source.types[name] for name in left_out}, peek)
+    return Draft(schema, text, {column.name: comment for column, comment in drafted})
 
 
 def _text(drafted: Sequence[Drafted], units: Sequence[str], left_out: Mapping[str, Any], peek: bool) -> str:

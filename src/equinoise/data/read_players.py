@@ -71,8 +71,12 @@ def check_bins(schema: Schema, bins: int | None) -> None:
     """Refuse bins that no column would take."""
     if bins is not None:
         check_settings({"bins": bins})
-        taken = any(column.categories is None and column.bins is None for column in schema.columns)
-        check(taken, "bins", "left out where every column has categories or bins of its own", bins)
+        check(takes_bins(schema), "bins", "left out where every column has categories or bins of its own", bins)
+
+
+def takes_bins(schema: Schema) -> bool:
+    """Whether a schema leaves the bins of a column open."""
+    return any(column.categories is None and column.bins is None for column in schema.columns)
 
 
 def counting_settings(
@@ -94,9 +98,10 @@ def counting_settings(
 def columns_asked_for(
     schema: SchemaLike, column: str | Sequence[str] | None, bounds: Bounds, step: Step = None,
     categories: Categories = None, *, missing: str | None = None, outside: str | None = None, unit: str | None = None,
+    complete: bool = True,
 ) -> Schema:  # fmt: skip
     """The schema that settings say: a given one (or some of its columns), or one made of plain options. A column that
-    has no name yet is called by :data:`ONLY`."""
+    has no name yet is called by :data:`ONLY`. A given one must be ``complete``, unless it is still to be filled in."""
     rules = {key: value for key, value in (("missing", missing), ("outside", outside)) if value is not None}
     check_settings(rules)
     check_settings({"column": column})
@@ -107,7 +112,8 @@ def columns_asked_for(
     told = {"bounds": bounds, "step": step, "categories": categories}
     for name, value in told.items():
         check(value is None, name, "left out where there is a schema: it says them", value)
-    found.check_complete()
+    if complete:
+        found.check_complete()
     strange = next((name for name in names or () if name not in found.names), None)
     if strange is not None:
         raise BadInput(f"The schema has no column {strange!r}. It has {', '.join(map(repr, found.names))}.")

@@ -1,4 +1,4 @@
-"""What the server answers: the page and its files, results as they come, a saved file, its report."""
+"""What the server answers: the page and its files, results as they come, files that it wrote, a report of one."""
 
 from __future__ import annotations
 
@@ -18,18 +18,21 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from equinoise.data.grid import number_axes
+from equinoise.atomic_write import write_whole
 from equinoise.errors import BadInput, EquinoiseError, check
-from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import MOST_BODY, NOTHING_HERE, TOO_LONG, check_file_name, refusal, refuse
+from equinoise.explore.request import schema_from_json
+from equinoise.explore.source import Opening
 from equinoise.explore.tabs import Message, Tabs
-from equinoise.formatting import printable
 from equinoise.present.figures import javascript
 from equinoise.present.terminal import finite
-from equinoise.settings import SCALE_SETS
+from equinoise.settings import METHODS, SCALE_SETS
 
 JAVASCRIPT = "text/javascript"
-FILE_TYPES = {"page.css": "text/css", "page.js": JAVASCRIPT, "vega.js": JAVASCRIPT, "icon.svg": "image/svg+xml"}
+FILE_TYPES = {
+    "page.css": "text/css", "page.js": JAVASCRIPT, "schema.js": JAVASCRIPT, "charts.js": JAVASCRIPT,
+    "vega.js": JAVASCRIPT, "icon.svg": "image/svg+xml",
+}  # fmt: skip
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads allow-popups; default-src 'none'; script-src 'unsafe-inline'; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; base-uri 'none'; form-action 'none'; "
@@ -74,7 +77,7 @@ class ChartScript:
         return script if process.returncode == 0 else b""
 
 
-def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Starlette:
+def make_app(opening: Opening, tabs: Tabs, chart_script: ChartScript) -> Starlette:
     """The application; a guard must stand before it."""
 
     async def page(request: Request) -> Response:
@@ -88,13 +91,18 @@ def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Sta
         return Response(content, media_type=FILE_TYPES[name])
 
     async def facts(request: Request) -> Response:
-        return JSONResponse(_counts_json(counts))
+        return JSONResponse({**opening.to_json(), "scales": list(SCALE_SETS), "methods": list(METHODS)})
 
     async def solve(request: Request) -> Response:
         body = await _json_body(request)
-        settings = _typed(body, "settings", dict, "a JSON object")
-        lines = _json_lines(partial(tabs.solve, _tab(body), settings))
-        return StreamingResponse(lines, media_type="application/x-ndjson")
+        look = _typed(body, "look", bool, "true or false")
+        return _streamed(partial(tabs.solve, _tab(body), _settings(body), look))
+
+    async def publish(request: Request) -> Response:
+        body = await _json_body(request)
+        name = check_file_name(body.get("name"), ".csv", "rows.csv")
+        counts = _typed(body, "counts", bool, "true or false")
+        return _streamed(partial(tabs.publish, _tab(body), _settings(body), name, counts))
 
     async def save(request: Request) -> Response:
         body = await _json_body(request)
@@ -105,6 +113,13 @@ def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Sta
             messages = {"refused": refusal(error)}
         kind = "saved" if "saved" in messages else [*messages][-1]
         return JSONResponse({"kind": kind, **messages[kind]})
+
+    async def save_schema(request: Request) -> Response:
+        body = await _json_body(request)
+        name = check_file_name(body.get("name"), ".toml", "people.toml")
+        schema = schema_from_json(body.get("schema"))
+        write_whole(tabs.folder / name, [schema.to_toml().encode()], mode=0o600, force=False)
+        return JSONResponse({"kind": "saved", "name": name})
 
     async def report(request: Request) -> Response:
         name = check_file_name(request.path_params["name"])
@@ -120,25 +135,16 @@ def make_app(counts: ColumnCounts, tabs: Tabs, chart_script: ChartScript) -> Sta
             Route("/facts", facts),
             Route("/solve", solve, methods=["POST"]),
             Route("/save", save, methods=["POST"]),
+            Route("/publish", publish, methods=["POST"]),
+            Route("/schema", save_schema, methods=["POST"]),
             Route("/report/{name}", report),
         ],
         exception_handlers=dict.fromkeys((EquinoiseError, HTTPException, Exception), _refuse_error),
     )
 
 
-def _counts_json(counts: ColumnCounts) -> dict[str, Any]:
-    """What the page needs to know before there is a result."""
-    return {
-        "columns": [
-            {"label": axis.label, "low": axis.low, "high": axis.high, "public_bounds": axis.name in counts.public}
-            for axis in number_axes(counts.axes)
-        ],
-        "source": printable(counts.source),
-        "people": counts.people,
-        "bins": list(counts.bins),
-        "scales": list(SCALE_SETS),
-        "warnings": list(counts.warnings),
-    }
+def _streamed(start: Callable[[], AsyncGenerator[Message]]) -> Response:
+    return StreamingResponse(_json_lines(start), media_type="application/x-ndjson")
 
 
 async def _json_lines(start: Callable[[], AsyncGenerator[Message]]) -> AsyncIterator[bytes]:
@@ -194,6 +200,11 @@ async def _json_body(request: Request) -> dict[str, Any]:
 def _typed(body: dict[str, Any], name: str, kind: type, meaning: str) -> Any:
     check(isinstance(body.get(name), kind), name, meaning, body.get(name))
     return body[name]
+
+
+def _settings(body: dict[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = _typed(body, "settings", dict, "a JSON object")
+    return settings
 
 
 def _tab(body: dict[str, Any]) -> str:

@@ -11,8 +11,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from equinoise.errors import BadInput, EquinoiseError, PromiseNotMet
 
-MOST_BODY = 10_000
-"""Bytes of a request: settings are a few hundred."""
+MOST_BODY = 300_000
+"""Bytes of a request: settings are a few hundred, a schema with long lists of categories may be many more."""
 
 NOTHING_HERE = "There is nothing at this address."
 TOO_LONG = f"What is sent here must be at most {MOST_BODY:,} bytes."
@@ -40,12 +40,12 @@ def plain_page(title: str, body: str) -> str:
     return f'<!DOCTYPE html><html lang="en">{head}{body}</html>'
 
 
-def check_file_name(name: object) -> str:
-    """A plain name ending in .eq, in the folder where the command was started and nowhere else."""
+def check_file_name(name: object, ending: str = ".eq", example: str = "pay.eq") -> str:
+    """A plain name with an ending, in the folder where the command was started and nowhere else."""
     name = unicodedata.normalize("NFC", name) if isinstance(name, str) else name  # an accent is no letter of its own
     if (
         isinstance(name, str)
-        and name.endswith(".eq")
+        and name.endswith(ending)
         and name[0].isalnum()
         and len(name.encode(errors="replace")) <= 100
         and all(letter.isalnum() or letter in " ._-" for letter in name)
@@ -53,5 +53,5 @@ def check_file_name(name: object) -> str:
         return name
     raise BadInput(
         "A file's name here is letters, digits, spaces, dots, dashes and underscores (at most 100 bytes), begins "
-        f"with a letter or a digit and ends in .eq, such as pay.eq. Got {str(name)[:60]!r} instead."
+        f"with a letter or a digit and ends in {ending}, such as {example}. Got {str(name)[:60]!r} instead."
     )

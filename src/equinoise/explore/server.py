@@ -16,8 +16,8 @@ import uvicorn
 from equinoise.errors import BadInput, EquinoiseError, check, is_whole
 from equinoise.explore.app import ChartScript, make_app
 from equinoise.explore.connections import MOST_ACCEPTED_AT_ONCE, MOST_WAITING, Connection, Connections
-from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.guard import Guard
+from equinoise.explore.source import Opening
 from equinoise.explore.tabs import Tabs
 
 LOOPBACK = "127.0.0.1"
@@ -40,13 +40,13 @@ def open_socket(port: int) -> socket.socket:
 
 
 class Explorer(uvicorn.Server):
-    """The guarded server of one dataset's counts; ``address`` has the one-time token in it."""
+    """The guarded server of one dataset; ``address`` has the one-time token in it."""
 
-    def __init__(self, counts: ColumnCounts, listener: socket.socket, *, folder: Path) -> None:
+    def __init__(self, opening: Opening, listener: socket.socket, *, folder: Path) -> None:
         self.port: int = listener.getsockname()[1]
-        self.tabs = Tabs(counts, folder)
+        self.tabs = Tabs(opening.source, folder)
         self._listener, self._chart_script, self._connections = listener, ChartScript(), Connections()
-        self.guard = Guard(make_app(counts, self.tabs, self._chart_script), self.port, self._connections.welcome)
+        self.guard = Guard(make_app(opening, self.tabs, self._chart_script), self.port, self._connections.welcome)
         self.address = f"http://{LOOPBACK}:{self.port}/?token={self.guard.token}"
         protocol = type("OwnConnection", (Connection,), {"open_connections": self._connections})
         config = uvicorn.Config(

@@ -10,21 +10,30 @@ import multiprocessing
 import os
 import signal
 import time
+import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from equinoise.errors import BadInput
+from equinoise.atomic_write import check_writable
+from equinoise.data.write_rows import write_frames
+from equinoise.errors import BadInput, EquinoiseWarning
 from equinoise.explore import view
-from equinoise.explore.counts import ColumnCounts
 from equinoise.explore.refusals import refusal
-from equinoise.explore.request import PageRequest, make
+from equinoise.explore.request import OPTIMIZE, SYNTHESIZE, Counted, PageRequest
+from equinoise.explore.source import Source
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.counts_table import CountsTable
+from equinoise.mechanisms.published_counts import publish_counts
 from equinoise.present.report.pages import private_page
 from equinoise.present.report.write import check_audit
 from equinoise.solvers.solution import Round
+from equinoise.synthesis.plan import Plan
+from equinoise.verbs.account import Account
+from equinoise.verbs.synthesize import synthesize
 
 PRELOADED_MODULES = [__name__, "equinoise.solvers.best_response.loop", "altair"]
 """What workers have from the start. The last two are otherwise loaded when first needed, which takes seconds."""
@@ -60,24 +69,27 @@ def end_preloaded() -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
-def start_worker(counts: ColumnCounts, folder: Path) -> tuple[Any, Connection]:
+def start_worker(source: Source, folder: Path) -> tuple[Any, Connection]:
     """A process and the connection to it. It ends when the connection is closed, or with this process."""
     ours, theirs = CONTEXT.Pipe()
-    process = CONTEXT.Process(target=work, args=(theirs, counts, folder), daemon=True)
+    process = CONTEXT.Process(target=work, args=(theirs, source, folder), daemon=True)
     process.start()
     theirs.close()
     return process, ours
 
 
-def work(connection: Connection, counts: ColumnCounts, folder: Path) -> None:
+def work(connection: Connection, source: Source, folder: Path) -> None:
     """Do one job after the other, until nobody is there to ask for one or to hear of it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of the terminal; the server decides
-    jobs = Jobs(connection, counts, folder)
+    jobs = Jobs(connection, source, folder)
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):
         while True:
             job, arguments = connection.recv()
             try:
-                getattr(jobs, job)(**arguments)
+                with warnings.catch_warnings(record=True) as caught:
+                    warnings.simplefilter("always", EquinoiseWarning)
+                    jobs.caught = caught
+                    getattr(jobs, job)(**arguments)
                 jobs.send("done")
             except (EOFError, BrokenPipeError, ConnectionResetError):
                 raise
@@ -88,50 +100,108 @@ def work(connection: Connection, counts: ColumnCounts, folder: Path) -> None:
 class Jobs:
     """What a worker can be asked for. Each sends messages: a kind, and fields by their names."""
 
-    def __init__(self, connection: Connection, counts: ColumnCounts, folder: Path) -> None:
-        self._connection, self._counts, self._folder = connection, counts, folder
+    def __init__(self, connection: Connection, source: Source, folder: Path) -> None:
+        self._connection, self._source, self._folder = connection, source, folder
         self._mechanisms: dict[int, Mechanism] = {}  # the last result, by its number
+        self._planned: tuple[PageRequest, Plan | None] | None = None  # the last plan
         self._noted = 0.0
+        self.caught: list[warnings.WarningMessage] = []
 
     def send(self, kind: str, **fields: Any) -> None:
         """Send one message to the server."""
         self._connection.send((kind, fields))
 
-    def solve(self, settings: dict[str, Any], number: int) -> None:
-        """Make a mechanism, and send what the page shows of it."""
+    def solve(self, settings: dict[str, Any], look: bool, number: int) -> None:
+        """Send the plan, which needs no data, and then, if the page may ``look`` at it, what the data gives."""
         self._mechanisms.clear()
         request = PageRequest.from_json(settings)
         self._noted = time.monotonic()
-        mechanism = make(self._counts, request, self._note_round)
-        self.send("result", number=number, **view.result(mechanism, self._counts, request))
+        plan = self._plan(request)
+        self.send("plan", **view.plan(plan, self._source, request))
+        if not look:
+            return
+        mechanism = request.make(self._source, self._counted, plan, self._note_round)
+        self.send("result", number=number, warnings=self._warnings(), **view.result(mechanism))
         self._mechanisms[number] = mechanism
         for figure in view.quick_figures(mechanism):
             self.send("figure", figure=figure)
         self.send("drawn")
-        self.send("figure", figure=view.cost(mechanism))
+        if mechanism.noise:
+            self.send("figure", figure=view.cost(mechanism))
+
+    def _plan(self, request: PageRequest) -> Plan | None:
+        if self._planned is None or self._planned[0] != request:
+            self._planned = request, request.plan(self._note_round)
+        return self._planned[1]
+
+    def _counted(self, name: str, count: Callable[[], Counted]) -> Counted:
+        """What the server keeps under that name for all tabs, or what is counted now."""
+        self.send("wanted", name=name)
+        found: Counted | None = self._connection.recv()
+        if found is None:
+            self.send("note", note="Counting", done=None)
+            found = count()
+            self.send("counted", name=name, counted=found)
+        return found
+
+    def _warnings(self) -> list[str]:
+        return list(dict.fromkeys(str(one.message) for one in self.caught))
 
     def _note_round(self, state: Round) -> None:
         if time.monotonic() - self._noted > SECONDS_BETWEEN_NOTES:
             self._noted = time.monotonic()
-            self.send("note", note=state.note or f"Run {state.run + 1}, round {state.number}")
+            self.send("note", note=state.note or f"Run {state.run + 1}, round {state.number}", done=state.done)
 
     def save(self, number: int, name: str) -> None:
-        """Save the last result under a name that is free."""
+        """Save the last result of the game under a name that is free."""
         mechanism = self._mechanisms.get(number)
-        if mechanism is None:
+        if mechanism is None or not mechanism.noise:
             raise BadInput("What this page shows is no longer at hand. Work it out again, then save it.")
+        Account.of_game(None, None, not_private=False)
         path = self._folder / name
-        if os.path.lexists(path) and mechanism.ledger.path is None:
-            raise BadInput(f"The file {path.name!r} exists. Choose another name: nothing is replaced from here.")
+        _check_free(path, mechanism)
         mechanism.save(path)
-        self.send("saved", name=path.name)
+        self.send("saved", **view.saved(path.name))
+
+    def publish(self, settings: dict[str, Any], name: str, counts: bool) -> None:
+        """Make rows as ``equinoise synthesize`` does, and write them beside their mechanism, and their noisy counts."""
+        request = PageRequest.from_json(settings)
+        if request.verb != SYNTHESIZE:
+            raise BadInput(f"{OPTIMIZE!r} makes no rows to publish.")
+        rows = self._folder / name
+        files = [rows, rows.with_suffix(".eq"), *([rows.with_suffix(".counts.json")] if counts else [])]
+        for path in files:
+            _check_free(path)
+            check_writable(path, self._source.data, force=False)
+        method = request.settings.get("method") or (CountsTable.method if counts else None)
+        if counts and method != CountsTable.method:
+            raise BadInput(f"Only the method {CountsTable.method} has noisy counts to publish.")
+        how = {key: value for key, value in vars(self._source).items() if key != "data"}
+        if self._source.data is None:
+            raise BadInput("No data was named, so there is the plan alone: equinoise explore DATA.")
+        release = synthesize(
+            self._source.data, request.schema, save=files[1], progress=self._note_round,
+            **{**request.settings, "method": method}, **how,
+        )  # fmt: skip
+        write_frames(rows, iter([release.rows]), mode=0o644, force=False)
+        if counts:
+            assert isinstance(release.mechanism, CountsTable)
+            publish_counts(release.mechanism, files[2])
+        told = view.published(release, [path.name for path in files])
+        self.send("published", warnings=self._warnings(), **told)
 
     def report(self, name: str) -> None:
         """Send the page that ``equinoise report`` writes about a saved mechanism."""
 
         def note(sentence: str) -> None:
-            self.send("note", note=sentence)
+            self.send("note", note=sentence, done=None)
 
         mechanism = Mechanism.open(self._folder / name)
         check_audit(mechanism, note)
         self.send("report", html=private_page(mechanism, datetime.now(UTC), note).html())
+
+
+def _check_free(path: Path, mechanism: Mechanism | None = None) -> None:
+    """Refuse a name that is taken: nothing is replaced."""
+    if os.path.lexists(path) and (mechanism is None or mechanism.ledger.path is None):
+        raise BadInput(f"The file {path.name!r} exists. Choose another name: nothing is replaced from here.")

@@ -10,7 +10,16 @@ from typing import Any
 from equinoise.analysis.release import Release
 from equinoise.choices import DecimalMark, EngineName, MethodName, MissingRule, OutsideRule, SameRows, SeparatorName
 from equinoise.data.bounds_cost import epsilon_left
-from equinoise.data.read_players import Bounds, Categories, SchemaLike, Step, columns_asked_for, read_players
+from equinoise.data.read_players import (
+    Bounds,
+    Categories,
+    SchemaLike,
+    Step,
+    check_bins,
+    columns_asked_for,
+    read_players,
+    takes_bins,
+)
 from equinoise.mechanisms.model_table import ModelTable
 from equinoise.mechanisms.row_format import RowFormat
 from equinoise.solvers.solution import Round, tell
@@ -69,11 +78,12 @@ def synthesize(
     )  # fmt: skip
     Saving(save, force).check()
     account = Account.of(book, purpose)
+    check_bins(asked, bins)
     choice = request.choose(public_columns(asked), bins, progress)
     players, counting = read_players(
-        data, choice.schema, bins=bins, joint=choice.method != ModelTable.method, most_rows=rows_per_person, least=0,
-        check_grid=partial(check_table_grid, method=choice.method), engine=engine, engine_address=engine_address,
-        separator=separator, decimal=decimal,
+        data, choice.schema, bins=bins if takes_bins(choice.schema) else None, joint=choice.method != ModelTable.method,
+        most_rows=rows_per_person, least=0, check_grid=partial(check_table_grid, method=choice.method), engine=engine,
+        engine_address=engine_address, separator=separator, decimal=decimal,
     )  # fmt: skip
     with account.charging_table(choice.method, choice.schema, request.cost(choice)) as record:
         made = request.make(players, counting, choice, Saving(save, force, record), progress)

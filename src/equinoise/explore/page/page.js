@@ -1,63 +1,89 @@
-// Asks the server as settings move, and shows what comes back. Everything is loaded from this computer.
+// Asks the server as settings and schema change, and shows what comes back. Everything is loaded from this computer.
 
-const $ = (id) => document.getElementById(id);
+import { figurePlace, keepFigures, refit, showFigure } from "./charts.js";
+import { noColumns, sayUsualRules, schema, showColumns, showUnit } from "./schema.js";
+
+export function $(id) {
+  return document.getElementById(id);
+}
+
+export function make(kind, inside) {
+  const element = document.createElement(kind);
+  element.append(...[inside].flat());
+  return element;
+}
+
+export function table(figure) {
+  const head = make("tr", figure.header.map((name) => make("th", name)));
+  const rows = figure.rows.map((row) => make("tr", row.map((value) => make("td", short(value)))));
+  return make("table", [make("thead", head), make("tbody", rows)]);
+}
+
 const tab = crypto.randomUUID(); // the server keeps a process for every tab
-const FIGURES = ["distribution", "noise", "losses", "cost"];
-const NARROW = 420; // pixels, below which a legend needs two lines
-const NARROWEST = 310; // and below which it needs a line for each
-const QUICK = 5000; // cells of several columns that are worked out in a second or two
-const QUIET = 120; // milliseconds without a change before anything is asked for
+const BESIDE = "distribution"; // stands beside the statistics
+const FIGURES = ["map", "noise", "losses", "cost"];
+const QUIET = 250; // milliseconds without a change before anything is asked for
+const GONE = "The command behind this page does not answer. Has it ended?";
 
 let asking = null; // what is under way, to be dropped when settings move again
 let timer = 0;
 let refitting = 0;
 let pending = null; // the number of what is being shown
 let result = null; // the number of what is shown, if it can be saved
-const library = import("./vega.js"); // it takes a while: the first result is worked out meanwhile
-const views = new Map();
-const figures = new Map(); // what is drawn
+let publishing = false;
+let drawn = new Set(); // the figures of what is being shown
+let hasData = false;
+
+const verb = () => document.querySelector("input[name=verb]:checked").value;
+const looks = () => hasData && !$("plan-only").checked;
+const optional = (id) => (Number.isNaN($(id).valueAsNumber) ? null : $(id).valueAsNumber);
 
 function settings() {
-  const promise = document.querySelector("input[name=promise]:checked").value;
-  return {
-    columns: [...document.querySelectorAll("input[name=column]:checked")].map((box) => Number(box.value)),
-    epsilon: $("epsilon").valueAsNumber,
-    bins: Number($("bins").value),
-    scales: promise === "differential-privacy" ? "wide" : $("scales").value,
-    promise,
-    draws: $("draws").valueAsNumber,
-    delta: $("delta").valueAsNumber,
-  };
-}
-
-// Differential privacy takes one column.
-function limitPromises() {
-  const several = document.querySelectorAll("input[name=column]:checked").length > 1;
-  document.querySelector("input[value=differential-privacy]").disabled = several;
-  if (several) document.querySelector("input[value=per-instance]").checked = true;
-  $("one-column").hidden = !several;
+  const shared = { verb: verb(), schema: schema(), epsilon: $("epsilon").valueAsNumber, delta: $("delta").valueAsNumber };
+  if (verb() === "optimize") return { ...shared, draws: $("draws").valueAsNumber, scales: $("scales").value };
+  const rows = $("same").checked ? "same" : $("rows").valueAsNumber;
+  const each = $("unit").value === "" ? 1 : $("rows-per-person").valueAsNumber;
+  return { ...shared, rows, people: optional("people"), method: $("method").value || null, rows_per_person: each };
 }
 
 function changed() {
-  limitPromises();
+  showWhatApplies();
   const now = settings();
-  const several = now.draws > 1;
-  $("scales").disabled = now.promise === "differential-privacy";
-  $("epsilon-hint").textContent =
-    several && now.delta > 0 ? "For all draws together." : several ? "For one draw; draws add up." : "For one draw.";
-  $("delta-hint").textContent = several
-    ? "With a delta such as 1e-6, epsilon is for all draws together, which takes longer. With 0, draws add up."
-    : "The probability with which epsilon may be exceeded. 0 is safest.";
   clearTimeout(timer);
   stop();
   const empty = Object.entries(now).find(([, value]) => Number.isNaN(value));
   if (empty) {
-    refuse(`Give a number for ${empty[0]}.`);
-  } else if (now.columns.length === 0) {
-    refuse("Choose a column.");
+    refuse(`Give a number for ${empty[0].replaceAll("_", " ")}.`);
+  } else if (noColumns()) {
+    refuse("Tick the columns to take, and fill in what is public about them.");
   } else {
     timer = setTimeout(solve, QUIET);
   }
+}
+
+// Fields and words that go with the verb, the switch and the unit.
+function showWhatApplies() {
+  const game = verb() === "optimize";
+  for (const place of document.querySelectorAll(".of")) place.hidden = !place.classList.contains(verb());
+  $("rows").disabled = $("same").checked;
+  sayUsualRules(verb());
+  if (hasData) $("plan-only-hint").textContent = looks() ? "Off: the data is counted and shown." : "Nothing of the data is counted or shown.";
+  for (const place of document.querySelectorAll(".of-unit")) place.hidden = game || $("unit").value === "";
+  const several = game && $("draws").valueAsNumber > 1;
+  $("epsilon-hint").textContent = !game ? "For everything that comes out together, and for later rows of it."
+    : several && $("delta").valueAsNumber > 0 ? "For all draws together." : several ? "For one draw; draws add up." : "For one draw.";
+  $("delta-hint").textContent = several ? "With a delta such as 1e-6, epsilon is for all draws together, which takes longer."
+    : "The probability with which epsilon may be exceeded. 0 is safest.";
+  document.body.className = looks() ? "looking" : "planning";
+  $("band").replaceChildren(...(looks()
+    ? [make("strong", "Contains private data."), " What is shown of the data is as secret as the data. Only rows that were made may be given away."]
+    : [make("strong", "Plan only."), " Nothing on this page comes from a value of the data."]));
+  $("keep-title").textContent = game ? "Save this mechanism" : "Make the rows";
+  $("save").textContent = game ? "Save" : "Make";
+  $("keep-hint").textContent = game ? "Work out what the data gives first." : "Noise is drawn once, when you make them: making rows again costs epsilon again.";
+  $("keep-hint").hidden = game && looks();
+  const wanted = game ? ".eq" : ".csv";
+  if (!$("name").value.endsWith(wanted)) $("name").value = `${$("name").value.replace(/\.(eq|csv)$/, "")}${wanted}`;
 }
 
 function stop() {
@@ -65,53 +91,119 @@ function stop() {
   asking = null;
   result = null;
   $("save").disabled = true;
-  $("saved").textContent = "";
-  $("next").hidden = $("commands").hidden = true;
+  say("");
 }
 
 async function solve() {
   stop();
   const mine = (asking = new AbortController());
   const began = performance.now();
-  $("results").setAttribute("aria-busy", "true");
+  busy(true);
+  drawn = new Set();
+  if (!looks()) $("shown").hidden = true;
   say("Working …");
   try {
-    const answer = await send("solve", { tab, settings: settings() }, mine.signal);
+    const answer = await send("solve", { tab, look: looks(), settings: settings() }, mine.signal);
     for await (const message of lines(answer)) {
       if (asking !== mine) return;
       await take(message, began);
     }
   } catch (error) {
-    if (asking === mine) refuse(error.sentence || "The command behind this page does not answer. Has it ended?");
+    if (asking === mine) refuse(error.sentence || GONE);
   }
 }
 
 async function take(message, began) {
-  if (message.kind === "note") say(`Working … ${message.note}.`);
+  if (message.kind === "note") note(message);
   if (message.kind === "refused" || message.kind === "cancelled") refuse(message.sentence);
+  if (message.kind === "plan") {
+    showPlan(message);
+    if (verb() === "synthesize") offerSaving();
+  }
   if (message.kind === "result") {
-    $("refused").hidden = true;
-    $("shown").hidden = false;
-    $("promise").textContent = message.promise;
-    $("command").textContent = message.command;
-    showFacts(message.facts);
-    $("statistics").replaceChildren(table(message.statistics));
+    showResult(message);
     pending = message.number;
   }
-  if (message.kind === "figure") await showFigure(message.figure);
+  if (message.kind === "figure") {
+    drawn.add(message.figure.name);
+    await showFigure(message.figure);
+  }
   if (message.kind === "drawn") {
-    $("results").setAttribute("aria-busy", "false");
-    say(`Worked out and drawn in ${seconds(began)}. What draws cost follows; then it can be saved.`);
+    keepFigures(drawn);
+    busy(false);
+    say(`Worked out and drawn in ${seconds(began)}.`);
   }
   if (message.kind === "done") {
+    busy(false);
     say(`All worked out in ${seconds(began)}.`);
     result = pending;
-    $("save").disabled = false;
+    asking = null;
+    offerSaving();
   }
 }
 
+function offerSaving() {
+  $("save").disabled = publishing || !hasData || (verb() === "optimize" && (result === null || !looks()));
+}
+
+function note({ note: words, done }) {
+  say(`Working … ${words}.`);
+  $("progress").hidden = done === null;
+  if (done !== null) $("progress").value = done;
+}
+
+function showPlan(plan) {
+  $("refused").hidden = true;
+  $("plan").hidden = $("command-place").hidden = false;
+  $("plan-sentence").textContent = plan.sentence;
+  $("plan-bins").textContent = plan.bins ?? "";
+  $("plan-verdict").textContent = plan.verdict ?? "";
+  $("plan-verdict").hidden = !plan.verdict;
+  $("plan-verdict").classList.toggle("alert", plan.too_small ?? false);
+  $("plan-basis").textContent = plan.basis ?? "";
+  $("plan-tables").replaceChildren(...plan.tables.flatMap(titled));
+  $("command").textContent = plan.command;
+}
+
+function titled(one) {
+  const place = make("div", table(one));
+  place.className = "table";
+  place.tabIndex = 0;
+  place.setAttribute("role", "region");
+  place.setAttribute("aria-label", one.title);
+  return [make("h3", one.title), place];
+}
+
+function showResult(message) {
+  $("shown").hidden = false;
+  $("promise").textContent = message.promise;
+  $("in-full").textContent = message.in_full;
+  $("example").textContent = message.example;
+  showWarnings(message.warnings);
+  showFacts(message.facts);
+  $("statistics-title").textContent = message.statistics.title;
+  $("statistics").replaceChildren(table(message.statistics));
+  $("how-to-read").textContent = message.how_to_read;
+}
+
+function showWarnings(sentences) {
+  $("warnings").replaceChildren(...sentences.map((words) => make("li", words)));
+  $("warnings").hidden = sentences.length === 0;
+}
+
+function showFacts(facts) {
+  $("facts").hidden = facts.length === 0;
+  $("facts").replaceChildren(
+    ...facts.map(([name, value, beside]) => {
+      const box = make("div", [make("dt", name), make("dd", value)]);
+      if (beside) box.lastChild.append(make("small", beside));
+      return box;
+    }),
+  );
+}
+
 function refuse(sentence) {
-  $("results").setAttribute("aria-busy", "false");
+  busy(false);
   $("shown").hidden = true;
   $("refused").textContent = sentence;
   $("refused").hidden = false;
@@ -119,8 +211,14 @@ function refuse(sentence) {
   say("");
 }
 
+function busy(whether) {
+  $("results").setAttribute("aria-busy", String(whether));
+  if (!whether) $("progress").hidden = true;
+}
+
 const seconds = (began) => `${((performance.now() - began) / 1000).toFixed(1)} s`;
 const say = (words) => ($("status").textContent = words);
+const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : String(value ?? ""));
 
 async function send(path, body, signal) {
   const answer = await fetch(path, {
@@ -145,115 +243,77 @@ async function* lines(answer) {
   }
 }
 
-function showFacts(facts) {
-  $("facts").replaceChildren(
-    ...facts.map(([name, value, note]) => {
-      const box = make("div", [make("dt", name), make("dd", value)]);
-      if (note) box.lastChild.append(make("small", note));
-      return box;
-    }),
-  );
-}
-
-function make(kind, inside) {
-  const element = document.createElement(kind);
-  element.append(...[inside].flat());
-  return element;
-}
-
-async function showFigure(figure) {
-  await library;
-  const place = $(`figure-${figure.name}`);
-  place.querySelector("h2").textContent = figure.title;
-  place.querySelector("figcaption").textContent = figure.caption;
-  const chart = place.querySelector(".chart");
-  chart.setAttribute("aria-label", figure.words);
-  const details = place.querySelector("details");
-  details.ontoggle = () => details.open && details.lastChild.replaceChildren(table(figure));
-  if (details.open) details.ontoggle();
-  details.hidden = figure.rows.length === 0;
-  figure.narrow = chart.clientWidth < NARROW;
-  const places = panels(place, chart, figure.specs.length);
-  const drawn = [];
-  for (const [number, spec] of figure.specs.entries()) {
-    const wide = places[number].clientWidth;
-    spec.config.legend.columns = wide < NARROWEST ? 1 : wide < NARROW ? 2 : 0;
-    drawn.push(await window.vegaEmbed(places[number], spec, {
-      mode: "vega-lite", renderer: "svg", actions: false, ast: true, defaultStyle: false, tooltip: tip,
-    }));
-  }
-  for (const view of views.get(figure.name) || []) view.finalize();
-  views.set(figure.name, drawn);
-  figures.set(figure.name, figure);
-}
-
-// A place for each chart of a figure. Those there are stay, so that nothing jumps when a chart is drawn again.
-function panels(place, chart, many) {
-  place.classList.toggle("wide", many > 1);
-  chart.classList.toggle("several", many > 1);
-  chart.classList.toggle("none", many === 0);
-  while (chart.children.length > many) chart.lastChild.remove();
-  while (chart.children.length < many) chart.append(make("div", ""));
-  return [...chart.children];
-}
-
-// Charts follow the width of their place by themselves; their legends must be told.
-function refit() {
-  for (const figure of figures.values()) {
-    const wide = $(`figure-${figure.name}`).querySelector(".chart").clientWidth;
-    if (wide > 0 && figure.narrow !== wide < NARROW) showFigure(figure);
-  }
-}
-
-function table(figure) {
-  const head = make("tr", figure.header.map((name) => make("th", name)));
-  const rows = figure.rows.map((row) => make("tr", row.map((value) => make("td", short(value)))));
-  return make("table", [make("thead", head), make("tbody", rows)]);
-}
-
-const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(5))) : String(value ?? ""));
-
-function tip(handler, event, item, value) {
-  const box = $("tip");
-  box.hidden = !value;
-  if (!value) return;
-  box.replaceChildren(...Object.entries(value).map(([name, words]) => make("div", `${name}: ${words}`)));
-  const left = Math.min(event.clientX + 12, window.innerWidth - box.offsetWidth - 8);
-  const top = Math.min(event.clientY + 12, window.innerHeight - box.offsetHeight - 8);
-  box.style.left = `${Math.max(left, 8)}px`;
-  box.style.top = `${Math.max(top, 8)}px`;
-}
-
-async function save(event) {
+async function keep(event) {
   event.preventDefault();
-  if (result === null) return;
+  if ($("save").disabled) return;
   const name = $("name").value.trim();
   $("save").disabled = true;
-  $("saved").textContent = "Saving …";
+  notify(["Writing …"]);
   try {
-    const told = await (await send("save", { tab, number: result, name })).json();
-    if (told.kind !== "saved") throw told;
-    $("saved").textContent = `Saved as ${name}. It holds the histogram and is as secret as the data.`;
-    $("report").href = `report/${encodeURIComponent(name)}`;
-    const quoted = /^[\w.-]+$/.test(name) ? name : `'${name}'`;
-    $("commands").textContent = `equinoise audit ${quoted}\nequinoise sample ${quoted} -n 1`;
-    $("next").hidden = $("commands").hidden = false;
+    if (verb() === "optimize") await saveMechanism(name);
+    else await publish(name);
   } catch (error) {
-    $("saved").textContent = error.sentence || "The command behind this page does not answer. Has it ended?";
-    $("save").disabled = false;
+    notify([error.sentence || GONE], "alert");
   }
+  publishing = false;
+  offerSaving();
 }
 
-function figurePlace(name) {
-  const chart = make("div", "");
-  chart.className = "chart";
-  chart.setAttribute("role", "img");
-  const numbers = make("div", "");
-  numbers.className = "table";
-  numbers.tabIndex = 0; // so that it can be scrolled by keyboard
-  const figure = make("figure", [make("h2", ""), chart, make("figcaption", ""), make("details", [make("summary", "The numbers"), numbers])]);
-  figure.id = `figure-${name}`;
-  return figure;
+async function saveMechanism(name) {
+  const told = await (await send("save", { tab, number: result, name })).json();
+  if (told.kind !== "saved") throw told;
+  notify([told.sentence, reportLink(told.name), commands(told.commands)]);
+}
+
+async function publish(name) {
+  const interrupted = asking !== null;
+  if (interrupted) asking.abort();
+  asking = null;
+  publishing = true;
+  busy(false);
+  say("");
+  const body = { tab, name, counts: $("counts").checked, settings: settings() };
+  for await (const message of lines(await send("publish", body))) {
+    if (message.kind === "note") notify([`Making the rows … ${message.note}.`]);
+    if (message.kind === "refused" || message.kind === "cancelled") throw message;
+    if (message.kind !== "published") continue;
+    const link = looks() ? [reportLink(message.name)] : [];
+    const parts = [make("strong", message.sentence), make("p", message.promise), ...message.warnings.map((words) => make("p", words))];
+    notify([...parts, ...titled(message.rows), ...link, commands(message.commands)]);
+  }
+  publishing = false;
+  if (interrupted) solve();
+}
+
+function reportLink(name) {
+  const link = make("a", "Open the report");
+  Object.assign(link, { id: "report", href: `report/${encodeURIComponent(name)}`, target: "_blank", rel: "noopener" });
+  return make("p", [link, " (for your eyes: it shows the data)"]);
+}
+
+function commands(list) {
+  const place = make("pre", list.join("\n"));
+  place.tabIndex = 0;
+  place.setAttribute("aria-label", "What to do next");
+  return place;
+}
+
+// Where the eye is, whatever part of the page is in view.
+function notify(parts, kind = "") {
+  $("notice").className = kind;
+  $("notice-text").replaceChildren(...parts);
+  $("notice").hidden = false;
+}
+
+async function keepSchema(event) {
+  event.preventDefault();
+  const name = $("schema-name").value.trim();
+  try {
+    await send("schema", { name, schema: schema() });
+    $("schema-saved").textContent = `Saved ${name}.`;
+  } catch (error) {
+    $("schema-saved").textContent = error.sentence || GONE;
+  }
 }
 
 function syncSlider(event) {
@@ -265,14 +325,14 @@ function syncSlider(event) {
   $("slider").setAttribute("aria-valuetext", $("epsilon").value);
 }
 
-const bounds = ({ low, high, public_bounds }) => `between ${low} and ${high}${public_bounds ? "" : " (read off the data)"}`;
-
-function columnChoice(column, number) {
-  const box = make("input", "");
-  Object.assign(box, { type: "checkbox", name: "column", value: number, checked: true });
-  const choice = make("label", [box, make("span", [make("b", column.label), bounds(column)])]);
-  choice.className = "choice";
-  return choice;
+function showData(facts) {
+  hasData = facts.source !== null;
+  $("source").textContent = hasData ? `From ${facts.source}.` : "No data was named, so there is the plan alone.";
+  $("plan-only").disabled = !hasData;
+  if (!hasData) $("plan-only-hint").textContent = "No data was named: equinoise explore DATA.";
+  const stem = (facts.source ?? "rows").split(/[\\/]/).at(-1).replace(/\.[^.]*$/, "");
+  $("name").value = `${stem.replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "people"}-rows.csv`;
+  if (hasData) document.title = `${facts.source}: Equinoise`;
 }
 
 async function begin() {
@@ -280,29 +340,25 @@ async function begin() {
   box.id = "tip";
   box.hidden = true;
   document.body.append(box);
+  $("figure-place").append(figurePlace(BESIDE));
   $("figures").replaceChildren(...FIGURES.map(figurePlace));
   const facts = await (await fetch("facts")).json();
-  const names = facts.columns.map(({ label }) => label);
-  document.title = `${names.join(", ")}: Equinoise`;
-  $("column").textContent = new Intl.ListFormat("en-GB").format(names.map((name) => `“${name}”`));
-  const people = `${facts.people.toLocaleString("en")} people`;
-  $("source").textContent =
-    names.length > 1 ? `${people}, from ${facts.source}` : `${people} ${bounds(facts.columns[0])}, from ${facts.source}`;
-  $("columns").append(...facts.columns.map(columnChoice));
-  $("columns").hidden = names.length === 1;
-  $("warnings").replaceChildren(...facts.warnings.map((words) => make("li", words)));
-  $("warnings").hidden = facts.warnings.length === 0;
-  const quick = facts.bins.filter((number) => (names.length > 1 ? number <= 26 && number ** names.length <= QUICK : number === 101));
-  const usual = quick.at(-1) || facts.bins[0];
-  $("bins").replaceChildren(...facts.bins.map((number) => new Option(number, number, number === usual, number === usual)));
+  showData(facts);
+  showColumns(facts.columns);
+  showUnit(facts);
   $("scales").replaceChildren(...facts.scales.map((name) => new Option(name, name)));
-  $("name").value = `${names.join("-").replace(/[^\p{L}\p{N}_-]+/gu, "-").replace(/^[^\p{L}\p{N}]+/u, "").slice(0, 30) || "column"}.eq`;
-  $("settings").addEventListener("input", (event) => {
-    syncSlider(event);
-    changed();
-  });
+  $("method").replaceChildren(new Option("by the plan", ""), ...facts.methods.map((name) => new Option(name, name)));
+  for (const place of ["settings", "schema-section"]) {
+    $(place).addEventListener("input", (event) => {
+      if (event.target === $("schema-name")) return;
+      syncSlider(event);
+      changed();
+    });
+  }
   $("settings").addEventListener("submit", (event) => event.preventDefault());
-  $("keep").addEventListener("submit", save);
+  $("keep").addEventListener("submit", keep);
+  $("keep-schema").addEventListener("submit", keepSchema);
+  $("notice-close").addEventListener("click", () => ($("notice").hidden = true));
   window.addEventListener("resize", () => {
     clearTimeout(refitting);
     refitting = setTimeout(refit, QUIET);
@@ -310,4 +366,4 @@ async function begin() {
   changed();
 }
 
-begin().catch(() => refuse("The command behind this page does not answer. Has it ended?"));
+begin().catch(() => refuse(GONE));
