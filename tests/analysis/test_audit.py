@@ -89,52 +89,108 @@ def test_a_reader_that_has_enough_rows_is_no_error(people, tmp_path):
         assert process.wait(60) == 0
 
 
-def test_an_audit_says_what_it_did_not_check(run, people, folder):
-    """Without data, a file whose people were multiplied holds together just as well."""
+NOT_COMPARED = "Not checked: the people were not compared with any data (--data)."
+NOT_MEASURED = "Not checked: losses end to end were not measured (--end-to-end)."
+THE_FILE = [
+    "Checked: the certificate holds, in whole numbers.",
+    "Checked: the weights are those of the noise and scales that the file names.",
+    "Checked: the ledger adds up, with 0 of 1 draw released.",
+]
+THE_PEOPLE = "Checked: the people are those of this data."
+
+
+@pytest.fixture
+def saved(run, people, folder):
+    """People of a file, and the game's mechanism of them, m.eq, with some above the target end to end."""
     (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
-    made = equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, bins=21, restarts=1)
-    made.save("m.eq")
-    forge("m.eq", people=[1000 * n for n in made.people.tolist()])
-    status, out, _ = run("audit", "m.eq")
-    assert (status, out.splitlines()[-1]) == (
-        0,
-        "The file alone passed its audit. Not checked: whether these are the people of any data (--data); the "
-        "loss with the noise worked out again without each person (--end-to-end).",
-    )
-    found = json.loads(run("audit", "m.eq", "--json")[1])
-    assert found["checked"] == ["certificate", "weights"]
-    assert found["not_checked"] == ["data", "end-to-end"]
-    assert run("audit", "m.eq", "--data", "people.csv")[0] == 1
-    equinoise.optimize("people.csv", epsilon=1, bounds=BOUNDS, bins=21, restarts=1).save("n.eq")
-    assert run("audit", "n.eq", "--data", "people.csv")[1].splitlines()[-1] == (
-        "Audit passed. Not checked: the loss with the noise worked out again without each person (--end-to-end)."
-    )
-    assert audit("n.eq", "people.csv").checked == ("certificate", "weights", "data")
+    equinoise.optimize("people.csv", epsilon=0.3, bounds=BOUNDS, bins=101, restarts=1).save("m.eq")
+    return "m.eq"
+
+
+def ending(out):
+    """The last lines, from the first thing that was checked on."""
+    lines = out.splitlines()
+    return lines[next(i for i, line in enumerate(lines) if line.startswith(("Checked: ", "FAILED: "))) :]
+
+
+def test_an_audit_ends_with_what_was_and_what_was_not_checked(run, saved):
+    """Without data, a file whose people were multiplied holds together just as well."""
+    forge(saved, people=[1000 * n for n in Mechanism.read(saved).people.tolist()])
+    status, out, _ = run("audit", saved)
+    assert status == 0
+    assert ending(out) == [*THE_FILE, NOT_COMPARED, NOT_MEASURED, "The file alone passed its audit."]
+    found = json.loads(run("audit", saved, "--json")[1])
+    assert found["checked"] == ["certificate", "weights", "ledger"]
+    assert (found["failed"], found["not_checked"]) == ([], ["data", "end-to-end"])
+    status, out, err = run("audit", saved, "--data", "people.csv", "--end-to-end")
+    assert status == 1
+    assert "Nothing was measured end to end" in err
+    assert ending(out) == [
+        *THE_FILE,
+        "FAILED: the people are not this data's: the mechanism was made from other rows.",
+        NOT_MEASURED,
+        "AUDIT FAILED: see above. Release nothing from this file.",
+    ]
+
+
+def test_an_audit_of_data_leaves_only_the_loss_end_to_end_unchecked(run, saved):
+    status, out, _ = run("audit", saved, "--data", "people.csv")
+    assert (status, ending(out)) == (0, [*THE_FILE, THE_PEOPLE, NOT_MEASURED, "Audit passed."])
+    found = audit(saved, "people.csv")
+    assert (found.checked, found.failed) == (("certificate", "weights", "ledger", "data"), ())
 
 
 def test_differential_privacy_has_nothing_to_measure_end_to_end(run, people, folder):
     (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
     envelope("people.csv", epsilon=1, bounds=BOUNDS, delta=1e-6, draws=10).save("w.eq")
+    rest = [
+        "Checked: the certificate holds, in whole numbers, for every dataset within the bounds.",
+        "Checked: all draws together stay within the budget.",
+        "Checked: the weights are those of the public rule.",
+        "Checked: the ledger adds up, with 0 of 10 draws released.",
+    ]
+    assert ending(run("audit", "w.eq")[1]) == [*rest, NOT_COMPARED, "The file alone passed its audit."]
     assert audit("w.eq").not_checked == ("data",)
-    assert audit("w.eq", "people.csv").checked == ("certificate", "budget", "weights", "data")
-    assert run("audit", "w.eq", "--data", "people.csv")[1].splitlines()[-1] == "Audit passed."
-    assert run("audit", "w.eq", "--data", "people.csv", "--end-to-end")[1].splitlines()[-1] == "Audit passed."
+    assert audit("w.eq", "people.csv").checked == ("certificate", "budget", "weights", "ledger", "data")
+    assert ending(run("audit", "w.eq", "--data", "people.csv")[1]) == [*rest, THE_PEOPLE, "Audit passed."]
+    status, out, _ = run("audit", "w.eq", "--data", "people.csv", "--end-to-end")
+    measured = audit("w.eq", "people.csv", end_to_end=True).end_to_end
+    assert measured.above == 0
+    assert (status, ending(out)) == (
+        0, [*rest, THE_PEOPLE, f"Checked: measured end to end, {measured.in_short}.", "Audit passed."]
+    )  # fmt: skip
 
 
-def test_a_measured_loss_above_the_target_fails_the_audit(run, people, folder):
-    (folder / "people.csv").write_text("\n".join(["pay", *map(str, people.tolist())]))
-    equinoise.optimize("people.csv", epsilon=0.3, bounds=BOUNDS, bins=101, restarts=1).save("m.eq")
-    assert run("audit", "m.eq", "--data", "people.csv")[0] == 0
-    status, out, _ = run("audit", "m.eq", "--data", "people.csv", "--end-to-end")
-    found = audit("m.eq", "people.csv", end_to_end=True)
+def test_a_measured_loss_above_the_target_fails_the_audit(run, saved):
+    """Who asks for the measurement wants to hear of it, though it is of nothing that was promised."""
+    assert run("audit", saved, "--data", "people.csv")[0] == 0
+    status, out, _ = run("audit", saved, "--data", "people.csv", "--end-to-end")
+    found = audit(saved, "people.csv", end_to_end=True)
     assert found.end_to_end.above > 0
     assert (status, found.passed, found.sound) == (1, False, True)
-    assert found.not_checked == ()
-    assert out.splitlines()[-1] == (
-        f"AUDIT FAILED: {found.end_to_end.above} of 120 people are above the target end to end. What is certified "
-        "holds everyone else's noise fixed."
-    )
-    assert "Release nothing" not in out
+    assert (found.failed, found.not_checked) == (("end-to-end",), ())
+    assert ending(out) == [
+        *THE_FILE,
+        THE_PEOPLE,
+        f"FAILED: measured end to end, {found.end_to_end.above} of 120 people are above 0.3.",
+        "AUDIT FAILED: what is promised, everyone else's noise held fixed, holds; losses end to end are above it.",
+    ]
+    assert json.loads(run("audit", saved, "--data", "people.csv", "--end-to-end", "--json")[1])["promise"] is not None
+
+
+@pytest.mark.parametrize(
+    ("conditions", "target"), [({"delta": 1e-3}, "a delta of 0.001"), ({"order": 4.0}, "a Renyi divergence of 1")]
+)
+def test_what_is_measured_is_held_against_what_was_asked_for(people, tmp_path, conditions, target):
+    equinoise.optimize(people, epsilon=1, bounds=BOUNDS, bins=21, restarts=1, **conditions).save(tmp_path / "m.eq")
+    measured = audit(tmp_path / "m.eq", people, end_to_end=True).end_to_end
+    assert measured.in_short == f"{measured.above} of 120 people are above {target}"
+
+
+def test_the_help_of_audit_says_what_its_exit_status_follows_from(run):
+    said = " ".join(run("audit", "--help")[1].split())
+    assert "Exit status: 0 all that was checked holds; 1 something does not" in said
+    assert "one person above the target fails the audit" in said
 
 
 def end_to_end_audit(folder, frame, **settings):

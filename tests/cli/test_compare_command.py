@@ -20,7 +20,8 @@ def test_json(run, folder):
     assert (status, err) == (0, "")
     found = json.loads(out)
     assert set(found) == {
-        "people", "cells", "column", "epsilons", "rows", "settings", "results", "left_out", "warnings", "plot",
+        "people", "coverage", "cells", "column", "epsilons", "rows", "settings", "results", "left_out", "warnings",
+        "plot",
     }  # fmt: skip
     assert (found["people"], found["cells"], found["column"]) == (300, 31, "pay")
     assert found["epsilons"] == [0.5, 2]

@@ -17,6 +17,7 @@ from equinoise.display import VIEWS
 from equinoise.errors import BadInput, check
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.ledger import Release
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.privacy.certificate import Certificate
 from equinoise.solvers.solution import Progress
 
@@ -34,33 +35,44 @@ class Audit:
 
     @property
     def passed(self) -> bool:
-        """Whether all that was ``checked`` is as it should be: the certificate holds, all draws are within the budget,
-        the weights are those of the noise that is named; the histogram, if there was data to compare, is that data's;
-        and nobody, if losses were measured end to end, is above the target."""
-        return self.sound and self.same_kernel and self.same_histogram is not False and self.above == 0
+        """Whether all that was ``checked`` is as it should be."""
+        return not self.failed
+
+    @cached_property
+    def findings(self) -> dict[str, bool | None]:
+        """Whether all is as it should be, by what can be looked at; None where it was not.
+
+        That is the ``certificate``; that all draws are within the ``budget``, if there is one; that the ``weights`` are
+        those of the noise that is named; the ``ledger``, without which no file is read; that the people are those of
+        the ``data``; and that nobody measured ``end-to-end`` is above the target, of which differential privacy needs
+        no figure, by its theorem. The ``proof`` of a model is OpenDP's, and nothing here checks it.
+        """
+        m, measured = self.mechanism, self.end_to_end
+        found: dict[str, bool | None] = {"certificate": self.certificate.holds}
+        if m.budget is not None or not m.within_budget:
+            found["budget"] = m.within_budget
+        found |= {"weights": self.same_kernel, "ledger": True}
+        if isinstance(m, PrivateTable) and m.proof:
+            found["proof"] = None
+        found["data"] = self.same_histogram
+        if measured is not None or not m.differentially_private:
+            found["end-to-end"] = None if measured is None else measured.above == 0
+        return found
 
     @property
     def checked(self) -> tuple[str, ...]:
-        """What was looked at: ``certificate`` and ``weights``, and maybe ``budget``, ``data`` and ``end-to-end``."""
-        looked = {
-            "certificate": True,
-            "budget": self.mechanism.budget is not None,
-            "weights": True,
-            "data": self.same_histogram is not None,
-            "end-to-end": self.end_to_end is not None,
-        }
-        return tuple(name for name, done in looked.items() if done)
+        """What was looked at, of the ``findings``."""
+        return tuple(name for name, holds in self.findings.items() if holds is not None)
+
+    @property
+    def failed(self) -> tuple[str, ...]:
+        """What was looked at and is not as it should be."""
+        return tuple(name for name, holds in self.findings.items() if holds is False)
 
     @property
     def not_checked(self) -> tuple[str, ...]:
-        """What could have been looked at and was not. By its theorem, differential privacy needs nothing measured."""
-        possible = ("data",) if self.mechanism.differentially_private else ("data", "end-to-end")
-        return tuple(name for name in possible if name not in self.checked)
-
-    @property
-    def above(self) -> int:
-        """People above the target, as far as losses were measured end to end."""
-        return 0 if self.end_to_end is None else self.end_to_end.above
+        """What a promise rests on, or could be held against, and was not looked at."""
+        return tuple(name for name, holds in self.findings.items() if holds is None)
 
     @property
     def sound(self) -> bool:
@@ -118,6 +130,7 @@ class Audit:
         return {
             "passed": self.passed,
             "checked": list(self.checked),
+            "failed": list(self.failed),
             "not_checked": list(self.not_checked),
             "people": m.total_people,
             "certificate": self.certificate.to_json(),

@@ -114,6 +114,7 @@ class Comparison:
         """What ``compare --json`` prints, but for ``warnings`` and ``plot``."""
         return {
             "people": self.people,
+            "coverage": None if self.players.coverage is None else self.players.coverage.to_json(),
             "cells": self.grid.cells,
             "column": _one_or_all([axis.name for axis in self.grid.axes]),
             "epsilons": list(self.epsilons),

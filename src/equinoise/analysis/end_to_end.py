@@ -88,6 +88,18 @@ class EndToEnd:
         return quantiles(self.losses, self.people)
 
     @property
+    def in_short(self) -> str:
+        """How many people are above the target, in a few words."""
+        held = (
+            ""
+            if self.condition.kind == PURE
+            else "a delta of "
+            if self.condition.delta > 0
+            else "a Renyi divergence of "
+        )
+        return f"{self.above:,} of {int(self.people.sum()):,} people are above {held}{at_most(self.target)}"
+
+    @property
     def sentence(self) -> str:
         """What was measured, and no more."""
         people = f"{self.above:,} of {int(self.people.sum()):,} people are above"

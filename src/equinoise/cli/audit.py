@@ -7,8 +7,13 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, check_plot, output_options, setting_options
+from equinoise.cli.options import FILE_PATH, check_plot, output_options, setting_options
 from equinoise.errors import BadInput
+
+EPILOG = (
+    "Exit status: 0 all that was checked holds; 1 something does not, and the last lines say what; 2 bad input, or a "
+    "damaged file; 130 stopped."
+)
 
 
 @click.command("audit", epilog=EPILOG, short_help="Check a saved mechanism again, from its integers.")
@@ -25,8 +30,9 @@ def command(
 ) -> None:
     """Derive the certificate of FILE again, from the file alone, and show everyone's losses.
 
-    The last line is the verdict, with what was not checked: that the people are those of your data (--data), and the
-    loss with the noise worked out again (--end-to-end), which fails the audit if anyone is above the target.
+    The last lines say what was checked, what of it FAILED and what was not checked: that the people are those of your
+    data (--data), and the loss with the noise worked out again (--end-to-end). The game does not promise that loss; as
+    it is measured only where you ask for it, one person above the target fails the audit.
 
     \b
     Examples:

@@ -5,6 +5,7 @@ People whose rows fall in the same cells equally often have the same bag and are
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import narwhals as nw
@@ -13,6 +14,7 @@ import polars as pl
 
 from equinoise.data.columns import not_a_unit
 from equinoise.data.counting import cells_of_codes, count_groups
+from equinoise.data.coverage import Coverage, coverage_of
 from equinoise.data.grid import Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.data.rows import Rows
@@ -37,6 +39,7 @@ class PersonCells(NamedTuple):
     people: Ints
     cells: Ints
     times: Ints
+    coverage: Coverage | None = None
 
     def bags(self) -> tuple[tuple[Bag, ...], Ints]:
         """The different bags, ascending, and the number of everyone's among them. Whole bags are compared as bytes,
@@ -67,7 +70,7 @@ class PersonCells(NamedTuple):
             line = np.searchsorted(begins, begins[first] + at, side="right") - 1
             taken[line[j < sizes]] += 1
         kept = taken > 0
-        return PersonCells(self.units, self.people[kept], self.cells[kept], taken[kept])
+        return PersonCells(self.units, self.people[kept], self.cells[kept], taken[kept], self.coverage)
 
 
 def count_people(rows: Rows, grid: Grid, most_rows: int | None = None) -> Players:
@@ -78,9 +81,10 @@ def count_people(rows: Rows, grid: Grid, most_rows: int | None = None) -> Player
         lines = lines.at_most(most_rows)
     if (lines.times == 1).all() and len(np.unique(lines.people)) == len(lines.people):
         cells, people = np.unique(lines.cells, return_counts=True)
-        return Players.in_cells(grid, cells, people.astype(np.int64))
+        return replace(Players.in_cells(grid, cells, people.astype(np.int64)), coverage=lines.coverage)
     bags, which = lines.bags()
-    return Players.in_bags(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
+    counted = Players.in_bags(grid, bags, np.bincount(which, minlength=len(bags)).astype(np.int64))
+    return replace(counted, coverage=lines.coverage)
 
 
 def count_person_cells(rows: Rows, grid: Grid) -> PersonCells:
@@ -102,7 +106,13 @@ def count_person_cells(rows: Rows, grid: Grid) -> PersonCells:
     lines, place = np.unique(np.stack([people, cells[usable]], axis=1), axis=0, return_inverse=True)
     total = np.zeros(len(lines), dtype=np.int64)
     np.add.at(total, place.ravel(), times[usable])
-    return PersonCells(known.unique().sort(), lines[:, 0], lines[:, 1], total)
+    names = known.unique().sort()
+    everyone = len(names) if usable.all() else units.drop_nulls().n_unique()
+    coverage = coverage_of(
+        grid.axes, codes, times, usable, unit=rows.unit, without_unit=int(times[nobody].sum()),
+        people_left_out=everyone - len(names), columns_left_out=rows.other_columns,
+    )  # fmt: skip
+    return PersonCells(names, lines[:, 0], lines[:, 1], total, coverage)
 
 
 def unit_text(rows: Rows) -> nw.Expr:

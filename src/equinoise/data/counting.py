@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import narwhals as nw
@@ -17,6 +18,7 @@ import numpy as np
 
 from equinoise.data.bad_values import refuse_bad_values, refuse_text
 from equinoise.data.codes import ABOVE, BELOW, INFINITE, MISSING, TEXT
+from equinoise.data.coverage import coverage_of
 from equinoise.data.engines.failures import explain_failures
 from equinoise.data.grid import AnyAxis, Axis, Grid, Ints
 from equinoise.data.players import Players
@@ -55,17 +57,18 @@ def find_bounds(rows: Rows, number: int = 0) -> tuple[float, float]:
 def count_rows(rows: Rows, grid: Grid) -> Players:
     """People by cell, one for every row."""
     codes, times = count_codes(rows, grid.axes)
-    return players_of_codes(grid, codes, times)
+    return players_of_codes(grid, codes, times, rows.other_columns)
 
 
-def players_of_codes(grid: Grid, codes: Ints, times: Ints) -> Players:
+def players_of_codes(grid: Grid, codes: Ints, times: Ints, other_columns: Sequence[str] = ()) -> Players:
     """People by cell, from combinations of codes (combinations x axes) and how many rows have each."""
     cells = cells_of_codes(grid, codes)
     usable = cells >= 0
     occupied, place = np.unique(cells[usable], return_inverse=True)
     people = np.zeros(len(occupied), dtype=np.int64)
     np.add.at(people, place, times[usable])
-    return Players.in_cells(grid, occupied, people)
+    coverage = coverage_of(grid.axes, codes, times, usable, columns_left_out=tuple(other_columns))
+    return replace(Players.in_cells(grid, occupied, people), coverage=coverage)
 
 
 def count_codes(rows: Rows, axes: Sequence[AnyAxis]) -> tuple[Ints, Ints]:

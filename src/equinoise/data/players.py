@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
+from equinoise.data.coverage import Coverage
 from equinoise.data.grid import Floats, Grid, Histogram, Ints
 from equinoise.errors import BadInput
 
@@ -21,7 +22,8 @@ class Players:
     """How many people there are of each type. A type is a bag of cells: the cells that a person's rows fall in.
 
     Type i has the entries from ``begins[i]`` to before ``begins[i + 1]``: a person of it has ``times[e]`` rows in
-    ``cells[e]``. Cells ascend within a type, and types ascend. Where everyone has one row, a type is a cell.
+    ``cells[e]``. Cells ascend within a type, and types ascend. Where everyone has one row, a type is a cell. Those who
+    were just counted know the ``coverage`` of the data.
     """
 
     grid: Grid
@@ -29,6 +31,7 @@ class Players:
     cells: Ints
     times: Ints
     people: Ints
+    coverage: Coverage | None = field(default=None, kw_only=True)
 
     @classmethod
     def in_cells(cls, grid: Grid, cells: Ints, people: Ints) -> Players:

@@ -36,7 +36,7 @@ class Rows:
     For a text file, ``IS_TEXT i`` marks the rows that hold no number and ``RAW i`` is what they hold. The names are
     our own because engines take some names (``*``, ``^a.*$``) for patterns. ``fields`` are the names of columns that
     come along as they are, ``unit`` and categories among them; number j of them is called ``FIELD j``. ``library`` is
-    what runs queries on the frame, ``decimal`` the mark that was said for text.
+    what runs queries on the frame, ``decimal`` the mark that was said for text. The data has ``other_columns`` besides.
     """
 
     frame: nw.LazyFrame[Any]
@@ -47,6 +47,7 @@ class Rows:
     from_text: bool = False
     unit: str | None = None
     decimal: str | None = None
+    other_columns: tuple[str, ...] = ()
 
     def collect(self, query: nw.LazyFrame[Any]) -> nw.DataFrame[Any]:
         """The rows of a query that gives few."""
@@ -160,21 +161,28 @@ def _open_files(path: Path, wanted: Wanted, engine: Engine, said: TextFormat) ->
         files = find_files(path, said)
     with explain_failures(files.source, is_text=files.is_text):
         if not files.is_text:
-            every = _parquet_columns(files, wanted)
+            every, others = _parquet_columns(files, wanted)
             parquet: nw.LazyFrame[Any] = nw.from_native(engine.parquet(files, every)).lazy()
-            return _open_frame(parquet, wanted, files.source, engine, every)
+            return replace(_open_frame(parquet, wanted, files.source, engine, every), other_columns=others)
         header = header_of(files)
         columns, fields = wanted.find_numbers(header, files.source), wanted.find_fields(header, files.source)
         refuse_repeated(files, (*columns, *wanted.kept), header)
         text: nw.LazyFrame[Any] = nw.from_native(engine.text(files, columns, fields)).lazy()
         return Rows(
-            text, columns, files.source, engine, fields, from_text=True, unit=wanted.unit, decimal=files.decimal
-        )
+            text, columns, files.source, engine, fields, from_text=True, unit=wanted.unit, decimal=files.decimal,
+            other_columns=_others(header, columns, fields),
+        )  # fmt: skip
 
 
-def _parquet_columns(files: Files, wanted: Wanted) -> tuple[str, ...]:
-    """The columns to read, which must have the same types in all the files. Whether those are types of numbers is asked
-    of the file: DuckDB takes lengths of time for whole numbers."""
+def _others(names: Collection[str], *taken: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that are not among those taken."""
+    known = {name for each in taken for name in each}
+    return tuple(name for name in names if name not in known)
+
+
+def _parquet_columns(files: Files, wanted: Wanted) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The columns to read, which must have the same types in all the files, and the others. Whether those are types of
+    numbers is asked of the file: DuckDB takes lengths of time for whole numbers."""
     schemas = [pl.scan_parquet(path, glob=False).collect_schema() for path in files.paths]
     first = schemas[0]
     check_same(files.paths, [[repr(name) for name in schema] for schema in schemas])
@@ -187,7 +195,7 @@ def _parquet_columns(files: Files, wanted: Wanted) -> tuple[str, ...]:
     known = {c: pl.Float64() if first[c] == pl.Null else first[c] for c in every}  # as engines read what is missing
     types = nw.from_native(pl.LazyFrame(schema=known)).collect_schema()
     _check_types(types, columns, wanted)
-    return every
+    return every, _others(list(first), every)
 
 
 def _check_types(types: Mapping[str, Any], columns: Sequence[str], wanted: Wanted) -> None:
@@ -219,4 +227,5 @@ def _open_frame(
         frame = library.check_unit(frame, ours[wanted.unit], wanted.unit)
     values = [library.as_float(nw.col(f"{VALUE} {i}"), types[column]) for i, column in enumerate(columns)]
     extra = [library.force_scan(nw.col(ours[c]), types[c]).alias(f"{FIELD} {j}") for j, c in enumerate(fields)]
-    return Rows(frame.select(*values, *extra), columns, source, library, fields, unit=wanted.unit)
+    others = _others(types, columns, fields)
+    return Rows(frame.select(*values, *extra), columns, source, library, fields, unit=wanted.unit, other_columns=others)

@@ -163,10 +163,11 @@ class Mechanism(Quantities):
         public = bool(self.settings.get("public_bounds"))
         return schema_of(self.grid.axes, self.settings.get("unit"), public=public, usual=self.usual_rules)
 
-    def releasing(self, row_format: RowFormat) -> Self:
-        """This mechanism with another format for its rows, the same ledger, and whatever was worked out already."""
+    def releasing(self, row_format: RowFormat, **told: Any) -> Self:
+        """This mechanism with another format for its rows (and ``coverage``), the same ledger, and whatever was worked
+        out already."""
         other = object.__new__(type(self))
-        other.__dict__.update(self.__dict__, row_format=row_format)
+        other.__dict__.update(self.__dict__, row_format=row_format, **told)
         return other
 
     @property
@@ -246,6 +247,7 @@ class Mechanism(Quantities):
             "method": self.method,
             "people": self.total_people,
             "rows": self.total_rows,
+            "coverage": None if self.coverage is None else self.coverage.to_json(),
             "schema": self.schema.to_json(),
             "cells": self.grid.cells,
             "protected": self.protected,

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from equinoise.data.coverage import Coverage
 from equinoise.data.grid import Axis, Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.display import NotebookDisplay
@@ -40,7 +41,8 @@ class Quantities(NotebookDisplay, ABC):
     the family ``noise``;
     ``scales`` has one scale per axis for every choice, in units of the padded ranges, ``scale_indices`` the choice of
     each group, and ``factors`` the weights of its rows, axis by axis. Where they have none, as with differential
-    privacy, these are empty, and ``base`` may be given.
+    privacy, these are empty, and ``base`` may be given. ``coverage`` tells how much of the data was counted: it is not
+    saved.
     """
 
     kind: ClassVar[str]
@@ -69,6 +71,7 @@ class Quantities(NotebookDisplay, ABC):
     scale_indices: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     factors: tuple[Ints, ...] = ()
     base: tuple[float, ...] | None = None
+    coverage: Coverage | None = None
 
     @cached_property
     @abstractmethod

@@ -103,7 +103,7 @@ def optimize(
     with account.charging(PER_INSTANCE, PerInstance.method, players.grid.names, _cost(procedure), asked.unit) as record:
         made = play(players, procedure, {**counting, "unit_rows": unit_rows}, start=start, progress=progress)
         Saving(save, force, record).save(made, force=force)
-    return made.releasing(RowFormat.of(data))
+    return made.releasing(RowFormat.of(data), coverage=players.coverage)
 
 
 def _cost(procedure: Procedure) -> Cost:

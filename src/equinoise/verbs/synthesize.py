@@ -87,6 +87,6 @@ def synthesize(
     )  # fmt: skip
     with account.charging_table(choice.method, choice.schema, request.cost(choice)) as record:
         made = request.make(players, counting, choice, Saving(save, force, record), progress)
-    made = made.releasing(RowFormat.of(data).plain)
+    made = made.releasing(RowFormat.of(data).plain, coverage=players.coverage)
     tell(progress, "Drawing rows")
     return Release.of(made, made.sample(made.rows_alike if isinstance(rows, str) else rows))

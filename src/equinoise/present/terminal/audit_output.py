@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,47 +12,80 @@ from equinoise.analysis.audit import Audit
 from equinoise.analysis.row_losses import RowLosses
 from equinoise.formatting import at_most, join_and, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
+from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence, draws_in_words
 
-NOT_CHECKED = {
-    "data": "whether these are the people of any data (--data)",
-    "end-to-end": "the loss with the noise worked out again without each person (--end-to-end)",
-}
+COLOURS = {"Checked": "green", "FAILED": "red", "Not checked": "yellow"}
 
 MOST_TABLE_CELLS = 25
 """Cells of a joint grid that an audit shows: the worst."""
 
 
 def show_audit(audit: Audit, plot: Path | None = None) -> None:
-    """The losses, what was checked, what was measured end to end, and whether it passed."""
+    """The losses, what is promised, what was measured end to end; last what was and was not checked, and whether it
+    passed."""
     console, measured = stdout_console(), audit.end_to_end
     console.print(_cells_table(audit))
     _show_costs(console, audit)
-    _show_checks(console, audit)
+    if audit.sound:
+        console.print(certificate_sentence(audit.mechanism), style="green")
+        console.print(str(audit.mechanism.promise))
     if measured is not None:
         console.print(f"End to end: {_quantiles(measured.quantiles())}.")
         console.print(measured.sentence, style="yellow" if measured.above else None)
     if plot is not None:
         console.print(f"The plot is in {plot} (only you can read it).")
     console.print(SECRET, style="dim")
-    console.print(_verdict(audit), style=("yellow" if audit.not_checked else "green") if audit.passed else "red")
+    for word, sentence in _findings(audit):
+        console.print(f"{word}: {sentence}.", style=COLOURS[word])
+    console.print(_verdict(audit), style="green" if audit.passed else "red")
 
 
 def _quantiles(losses: dict[str, float]) -> str:
     return ", ".join(f"{float(share):.0%} within {at_most(loss)}" for share, loss in losses.items())
 
 
+def _findings(audit: Audit) -> list[tuple[str, str]]:
+    """Whether each thing that can be looked at was and holds, and a sentence about it; first what was looked at."""
+    m, certificate, released = audit.mechanism, audit.certificate, draws_in_words(audit.mechanism.draws)
+    proof = m.proof if isinstance(m, PrivateTable) else ""
+    every = ", for every dataset within the bounds" if m.differentially_private and not proof else ""
+    measured = "" if audit.end_to_end is None else f"measured end to end, {audit.end_to_end.in_short}"
+    words: dict[bool | None, dict[str, str]] = {
+        True: {
+            "certificate": f"the certificate holds, in {certificate.how}{every}",
+            "budget": "all draws together stay within the budget",
+            "weights": f"the weights are those of the {m.weights_source}",
+            "ledger": f"the ledger adds up, with {audit.spent:,} of {released} released",
+            "data": "the people are those of this data",
+            "end-to-end": measured,
+        },
+        False: {
+            "certificate": f"the certificate does not hold: {certificate.failure}. Nothing is promised",
+            "budget": "all draws together cost more than the budget. Nothing is promised",
+            "weights": f"the weights are not those of the {m.weights_source}",
+            "data": "the people are not this data's: the mechanism was made from other rows",
+            "end-to-end": measured,
+        },
+        None: {
+            "proof": f"that the model is private, which is proven by {proof}",
+            "data": "the people were not compared with any data (--data)",
+            "end-to-end": "losses end to end were not measured (--end-to-end)",
+        },
+    }
+    labels = {True: "Checked", False: "FAILED", None: "Not checked"}
+    found = [(labels[holds], words[holds][name]) for name, holds in audit.findings.items()]
+    return sorted(found, key=lambda line: line[0] == labels[None])
+
+
 def _verdict(audit: Audit) -> str:
-    """Whether it passed, and what that does not say."""
+    """Whether it passed, which the exit status follows."""
     if audit.passed:
-        began = "The file alone passed its audit." if "data" in audit.not_checked else "Audit passed."
-        left = "; ".join(NOT_CHECKED[name] for name in audit.not_checked)
-        return f"{began} Not checked: {left}." if left else began
-    if replace(audit, end_to_end=None).passed:
-        people = f"{audit.above:,} of {audit.mechanism.total_people:,} people are above the target end to end"
-        per_instance = " What is certified holds everyone else's noise fixed."
-        return f"AUDIT FAILED: {people}.{'' if audit.mechanism.differentially_private else per_instance}"
+        return "Audit passed." if "data" in audit.checked else "The file alone passed its audit."
+    if audit.failed == ("end-to-end",):
+        fixed = "" if audit.mechanism.differentially_private else ", everyone else's noise held fixed,"
+        return f"AUDIT FAILED: what is promised{fixed} holds; losses end to end are above it."
     return "AUDIT FAILED: see above. Release nothing from this file."
 
 
@@ -89,27 +121,6 @@ def _show_costs(console: Console, audit: Audit) -> None:
             f"Together, all {m.draws:,} draws cost {who} at most {at_most(worst['allowed'])}, and what is released so "
             f"far {at_most(max(g['spent'] for g in totals))}{beside}."
         )
-
-
-def _show_checks(console: Console, audit: Audit) -> None:
-    """What was checked, and what is promised if all of it holds."""
-    m = audit.mechanism
-    if audit.same_histogram is not None:
-        console.print(
-            "The histogram is this data's."
-            if audit.same_histogram
-            else "The histogram is not this data's: the mechanism was made from other rows.",
-            style=None if audit.same_histogram else "red",
-        )
-    if not audit.same_kernel:
-        console.print(f"The weights are not those of the {m.weights_source}.", style="red")
-    if not audit.certificate.holds:
-        console.print(f"The certificate does not hold: {audit.certificate.failure}. Nothing is promised.", style="red")
-    elif not m.within_budget:
-        console.print("All draws together cost more than the budget. Nothing is promised.", style="red")
-    else:
-        console.print(certificate_sentence(m), style="green")
-        console.print(str(m.promise))
 
 
 def _limit(m: Mechanism) -> str:

@@ -14,6 +14,7 @@ from equinoise.analysis.method_row import PROMISES, promise_of
 from equinoise.analysis.methods import LOCAL_ROWS
 from equinoise.formatting import at_most, join_and
 from equinoise.present.comparison_rows import comparison_rows, metric_text
+from equinoise.present.coverage_words import coverage_sentences
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.present.wording import METRIC_NAMES, SECRET
 from equinoise.privacy.promise import BOUNDS_NOT_PUBLIC, SECRET_SIZE
@@ -78,6 +79,8 @@ def show_comparison(comparison: Comparison, plot: Path | None) -> None:
         f"loss of one draw is within epsilon{each}. Promises are with delta = 0 where none is named, and "
         f"{SECRET_SIZE}.\n"
     )
+    for sentence in coverage_sentences(comparison.players.coverage):
+        console.print(sentence, style="yellow")
     table, left_out = fitting_table(comparison, console)
     console.print(table)
     if left_out:

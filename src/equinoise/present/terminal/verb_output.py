@@ -14,6 +14,7 @@ from equinoise.data.make_grid import describe_bins
 from equinoise.formatting import printable, shell_quote, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
+from equinoise.present.coverage_words import coverage_sentences
 from equinoise.present.distance_rows import DISTANCE_HEADER, OTHER_METHODS, distance_rows, distance_title
 from equinoise.present.terminal.answer_output import show_true_answers
 from equinoise.present.terminal.bars import show_bars
@@ -80,6 +81,8 @@ def _command(name: str, file: Path) -> str:
 def _show_table(console: Console, mechanism: PrivateTable, *, verbose: bool) -> None:
     console.print(mechanism.promise.in_one_line, style="green")
     console.print(f"Plan: {mechanism.settings['plan']}")
+    for sentence in coverage_sentences(mechanism.coverage):
+        console.print(sentence, style="yellow")
     if verbose:
         _show_details(console, mechanism)
         show_true_answers(console, mechanism)
@@ -95,6 +98,8 @@ def _show_game(console: Console, mechanism: Mechanism, *, verbose: bool) -> None
     console.print(promise.in_one_line, style="green")
     if promise.draws not in {1, None} and promise.composed is None:
         console.print(f"{promise.draws:,} draws are allowed and {promise.cost_of_all}.")
+    for sentence in coverage_sentences(mechanism.coverage):
+        console.print(sentence, style="yellow")
     if verbose:
         _show_details(console, mechanism)
         _show_distances(console, mechanism)
