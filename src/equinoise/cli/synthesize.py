@@ -65,6 +65,7 @@ def command(
     from equinoise.mechanisms.published_counts import publish_counts as write_counts
     from equinoise.present import terminal
     from equinoise.present.true_answers import true_answers
+    from equinoise.synthesis.choice import NeededMethod
     from equinoise.verbs.synthesize import synthesize
 
     parse_columns(settings)
@@ -75,7 +76,7 @@ def command(
     released = check_mechanism_file(save, data, base, option="--save", force=force)
     if publish_counts is not None:
         check_writable(publish_counts, data, base, save, out, force=force)
-        settings["method"] = settings["method"] or CountsTable.method
+        settings["method"] = settings["method"] or NeededMethod(CountsTable.method, "because of --publish-counts")
         if settings["method"] != CountsTable.method:
             raise BadInput(f"Only --method {CountsTable.method} has noisy counts to publish.")
     settings["base"] = None if base is None else read_numbers(base)
