@@ -195,7 +195,7 @@ def test_what_is_shown_is_the_mechanism_s_own():
     mean = mechanism.statistics()["columns"]["pay"]
     first, *_ = found["statistics"]["rows"]
     assert first == ["pay: mean", f"{mean['data']['mean']:.3g}", f"{mean['released']['mean']:.3g}"]
-    assert found["statistics"]["header"] == ["statistic", "data", "released"]
+    assert found["statistics"]["header"] == ["statistic", "data (in bins)", "released"]
     figures = list(view.quick_figures(mechanism))
     assert [figure["name"] for figure in figures] == ["distribution", "noise", "losses", "cost"]
     distribution = figures[0]

@@ -20,6 +20,9 @@ from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_different, check_mechanism_file, warn_of_replaced
 from equinoise.errors import BadInput
 
+COST = "Rows that are made again are a second release of the same people, which spends epsilon again."
+"""What it is to replace a file, or to name another."""
+
 
 @click.command("synthesize", epilog=EPILOG, short_help="Rows to publish, with differential privacy.")
 @click.argument("data", type=FILE_PATH)
@@ -72,10 +75,10 @@ def command(
     save = out.with_suffix(".eq") if save is None else save
     check_suffix(out)
     check_different(out, save, publish_counts)
-    check_writable(out, data, base, save, force=force)
-    released = check_mechanism_file(save, data, base, option="--save", force=force)
+    check_writable(out, data, base, save, force=force, cost=COST)
+    released = check_mechanism_file(save, data, base, option="--save", force=force, cost=COST)
     if publish_counts is not None:
-        check_writable(publish_counts, data, base, save, out, force=force)
+        check_writable(publish_counts, data, base, save, out, force=force, cost=COST)
         settings["method"] = settings["method"] or NeededMethod(CountsTable.method, "because of --publish-counts")
         if settings["method"] != CountsTable.method:
             raise BadInput(f"Only --method {CountsTable.method} has noisy counts to publish.")
