@@ -56,7 +56,7 @@ def _verb(mechanism: Mechanism) -> str:
 
 
 def what_the_command_makes(mechanism: Mechanism) -> str:
-    """The same mechanism or another one, in a sentence."""
+    """Whether the command makes this mechanism or another one, in a sentence."""
     if mechanism.differentially_private:
         return (
             "With the same data, this command makes another release with the same settings: its noise and its rows are "
