@@ -17,10 +17,11 @@ from equinoise.errors import BadInput
 FIRST_PAGE = 4096
 
 
-def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
+def check_writable(path: Path, *sources: Path | None, force: bool, cost: str = "") -> None:
     """Refuse early, before any work or charge, what :func:`write_whole` would refuse late.
 
-    ``sources`` (files, folders or patterns) are never written over, with ``force`` or without.
+    ``sources`` (files, folders or patterns) are never written over, with ``force`` or without. What it would ``cost``
+    to replace the file is said in a sentence.
     """
     read = [source for source in sources if source is not None]
     try:
@@ -34,7 +35,7 @@ def check_writable(path: Path, *sources: Path | None, force: bool) -> None:
         if path.is_dir():
             raise BadInput(f"{str(path)!r} is a folder. Name a file to write.")
         if os.path.lexists(path) and not force:
-            raise _exists(path)
+            raise _exists(path, cost)
         _refuse_special(path)
         if not path.absolute().parent.is_dir():
             raise BadInput(f"There is no folder {str(path.absolute().parent)!r} to write {path.name!r} in.")
@@ -130,8 +131,9 @@ def _open_as(handle: int) -> str:
     return f"/proc/self/fd/{handle}"
 
 
-def _exists(path: Path) -> BadInput:
-    return BadInput(f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True).")
+def _exists(path: Path, cost: str = "") -> BadInput:
+    sentence = f"The file {str(path)!r} exists. Name another, or replace it with --force (in Python, force=True)."
+    return BadInput(f"{sentence} {cost}".rstrip())
 
 
 def _cannot_write(path: Path, error: OSError) -> BadInput:

@@ -111,7 +111,7 @@ SETTINGS = {
         help="About how many people there are, as anyone may know: decides method and bins; never counted.",
     ),
     "method": Setting(
-        commands=PUBLISHING, words="method asked for", usual="by the plan", offers=METHODS,
+        commands=PUBLISHING, words="method", usual="by the plan", offers=METHODS,
         checks=named(METHODS),
         help="envelope, for a few rows; pay-once, noisy counts for any number of rows; aim, a model of many columns. "
         "The plan chooses by what is public.",

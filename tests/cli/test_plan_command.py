@@ -5,6 +5,7 @@ import json
 import pytest
 
 from equinoise.cli.main import all_commands
+from equinoise.synthesis.choice import NOT_PLANNED
 from tests.helpers.quick_simulations import quick_simulations
 
 YEARS = ("--bounds", "years", 0, 15, "--step", "years", 1)
@@ -30,8 +31,13 @@ def test_it_says_what_to_expect_in_some_twenty_lines(run):
     assert len(out.splitlines()) <= 25
     first, second, *_ = out.splitlines()
     assert first == "Grid: 'years' 16 bins of 1."
-    assert second.startswith("Plan: pay-once on the schema's bins: with about 300 people total variation 0.0")
-    for words in ("mean of 'years'", "by drawing 20 rows", "1,000 rows", "without any data"):
+    assert second.startswith("Plan: pay-once on 16 bins of 'years': with about 300 people total variation 0.0")
+    for words in (
+        "mean of 'years'",
+        "error of the table   further error of drawing 20 rows",
+        "1,000 rows",
+        "without any data",
+    ):
         assert words in out
     assert "Too small" not in out
 
@@ -60,17 +66,18 @@ def test_json_has_all_of_it_and_synthesize_says_the_plan(run):
 
 def test_the_same_rule_is_said_without_people_and_an_override_is_said(run):
     words = ("synthesize", "pay.csv", "--bounds", "pay", 0, 100, "--epsilon", 1, "--out", "rows.csv", "--force")
+    closer = "rows drawn from the data itself (envelope) are usually closer at epsilon 1."
     for more, plan in (
-        (("--rows", 1), "envelope, as 1 row is at most 10, up to which the envelope is usually closer at epsilon 1."),
-        (
-            ("--rows", 11),
-            "pay-once, as 11 rows are more than 10, up to which the envelope is usually closer at epsilon 1.",
-        ),
+        (("--rows", 1), f"envelope, as 1 row is at most the 10 up to which {closer}"),
+        (("--rows", 11), f"pay-once, as 11 rows are more than the 10 up to which {closer}"),
         (("--rows", 1, "--method", "pay-once"), "pay-once, as was asked for."),
+        (("--rows", 1, "--publish-counts", "counts.json"), "pay-once, because of --publish-counts."),
     ):
         status, out, _ = run(*words, *more)
         assert status == 0
-        assert f"Plan: {plan} Bins are the schema's: with --people N they would be planned." in out
+        assert f"Plan: {plan} {NOT_PLANNED}" in out
+    status, out, _ = run(*words, "--rows", 1, "--publish-counts", "counts.json", "--people", 300)
+    assert "\nPlan: pay-once (because of --publish-counts) on 100 bins of 'pay': with about 300 people " in out
 
 
 @pytest.mark.parametrize(

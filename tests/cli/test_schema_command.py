@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from equinoise.data.draft import BLANKS, PEEKED, make_draft
+from equinoise.data.draft import BLANKS, PEEKED, UNPUBLISHED, make_draft
 from equinoise.data.schema import Column, Schema
 from equinoise.errors import BadInput, NotPublicWarning
 
@@ -81,7 +81,16 @@ def test_a_draft_of_a_text_file_has_its_names_alone(run):
     status, out, err = run("schema", "people.csv")
     assert (status, err) == (0, "")
     assert tomllib.loads(out) == {"columns": {name: {} for name in TEXT[1:]}}
-    assert out.count("# A number or a date: bounds = [low, high]. A category: categories = ") == 4
+    head = out.split("\n[", 1)[0]
+    for said in (
+        "bounds = [0, 120], and step = 1 if",
+        "categories = [",
+        'missing = "category"',
+        "Leave bins out",
+        UNPUBLISHED,
+    ):
+        assert head.count(said) == out.count(said) == 1
+    assert set(filter(None, out.removeprefix(head).splitlines())) == {f"[columns.{name}]" for name in TEXT[1:]}
     assert not any(value in out for value in VALUES)
 
 
@@ -124,7 +133,7 @@ def test_a_file_is_written_whole_and_replaced_with_force_only(run, folder):
     )
     assert stat.S_IMODE((folder / "people.toml").stat().st_mode) & 0o077 == 0o044
     with pytest.raises(
-        BadInput, match=r"^people\.toml, line 8, columns\.age\.bounds: is blank\. Fill in \[low, high\]"
+        BadInput, match=r"^people\.toml, line 14, columns\.age\.bounds: is blank\. Fill in \[low, high\]"
     ):
         Schema.open("people.toml").check_complete()
     status, _, err = run("schema", "people.parquet", "--out", "people.toml")
@@ -133,6 +142,25 @@ def test_a_file_is_written_whole_and_replaced_with_force_only(run, folder):
     status, out, _ = run("schema", "people.csv", "--peek", "--out", "people.toml", "--force")
     assert (status, out) == (0, "Wrote 'people.toml', with no blanks.\n")
     assert stat.S_IMODE((folder / "people.toml").stat().st_mode) == 0o600
+
+
+@pytest.mark.usefixtures("people")
+def test_a_draft_without_blanks_says_only_what_may_be_deleted(run):
+    out = run("schema", "people.parquet", "--column", "smokes")[1]
+    assert out == f"# {UNPUBLISHED}\n\n[columns.smokes]\ncategories = [true, false]\n"
+
+
+@pytest.mark.usefixtures("people")
+def test_blanks_of_columns_that_are_left_out_do_not_matter(run, folder):
+    draft = run("schema", "people.csv")[1]
+    (folder / "people.toml").write_text(draft.replace("[columns.age]", "[columns.age]\nbounds = [0, 120]"))
+    words = ("synthesize", "people.csv", "--schema", "people.toml", "--epsilon", 1, "--rows", 5, "--out", "rows.csv")
+    status, _, told = run(*words, "--column", "age", "--column", "ward")
+    assert (status, "columns.ward: has neither" in told, told.count("columns.")) == (2, True, 1)
+    assert told.endswith(
+        "To leave a column out, delete its table, or name the other columns with --column (in Python, column=).\n"
+    )
+    assert run(*words, "--column", "age")[0] == 0
 
 
 @pytest.mark.usefixtures("people")

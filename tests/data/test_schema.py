@@ -402,7 +402,7 @@ def test_a_draft_opens_and_its_blanks_are_told_with_their_lines(opened):
         "people.toml, line 2, columns.a.bounds: is blank. Fill in [low, high], as anyone would know them without the "
         "data. people.toml, line 6, columns.b.categories: is blank. Fill in all categories, as anyone would know them "
         "without the data. people.toml, line 8, columns.c: has neither bounds nor categories. Give bounds for numbers "
-        "or dates, categories for anything else."
+        "or dates, categories for anything else. To leave a column out, delete its table."
     )
     assert refusal(Schema.of(schema.to_dict()).check_complete) == "".join(
         part if i == 0 else part.split(", ", 1)[1] for i, part in enumerate(told.split("people.toml, "))

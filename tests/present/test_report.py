@@ -282,6 +282,19 @@ def test_the_command_on_the_page_makes_the_same_mechanism(run, folder):
     assert one == two
 
 
+@pytest.mark.parametrize("kind", ["per-instance", "differential-privacy"])
+def test_settings_are_those_of_the_verb_and_its_command_makes_what_is_said(kind, tmp_path):
+    game = kind == "per-instance"
+    for page in (page_of(kind), public(mechanism(kind), tmp_path)):
+        text = Seen(page).text
+        assert ("this command makes the same mechanism again" in text) == game
+        assert ("this command makes another release" in text) == (not game)
+        assert ("which costs the same people the epsilon above again" in text) == (not game)
+        for words in ("epsilon of the padding", "percentile of the padding", "family of noise"):
+            assert (words in text) == game
+        assert "method asked for" not in text
+
+
 def test_what_the_command_cannot_say_is_said():
     made = envelope(PEOPLE, epsilon=2, bounds=(0, 100), bins=21, base=[1.0] * 21)
     assert "--base BASE" in command(made)

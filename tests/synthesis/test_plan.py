@@ -101,7 +101,7 @@ def test_without_a_number_of_people_the_method_is_by_epsilon_delta_and_rows(sche
         asked = Price(price.epsilon, rows, price.delta)
         found = usual_choice(schema, asked, method=None, bins=None)
         assert (found.method, found.schema) == (method, schema)
-        assert f"{most:,}, up to which" in found.sentence
+        assert f"the {most:,} up to which" in found.sentence
     assert usual_choice(schema, price, method=PAY_ONCE, bins=None).method == PAY_ONCE
     assert usual_choice(schema, price, method=None, bins=None, same=True).method == PAY_ONCE
 
@@ -158,7 +158,21 @@ def test_method_and_bins_that_were_asked_for_are_taken():
     found = simulated_choice(YEARS, Simulation.of(make_grid(YEARS, bins=4), 5), Price(0.5, 200), bins=4)
     assert found.expectation.grid.shape == (4,)
     own = Schema.of({"columns": {"years": {"bounds": [0, 15], "step": 1, "bins": 8}}})
-    assert simulated_choice(own, Simulation.of(make_grid(own), 5), Price(0.5, 200)).expectation.grid.shape == (8,)
+    found = simulated_choice(own, Simulation.of(make_grid(own), 5), Price(0.5, 200))
+    assert (found.expectation.grid.shape, "on the schema's bins: " in found.sentence) == ((8,), True)
+
+
+@pytest.mark.usefixtures("_quick")
+def test_the_bins_that_were_chosen_are_named():
+    columns = {name: {"bounds": [0, 1], "step": 1} for name in "abcde"} | {"ward": {"categories": ["x", "y"]}}
+    for several, words in (("abcd", "2 bins of 'c' and those of 1 more column: "), ("abcde", "of 2 more columns: ")):
+        schema = Schema.of({"columns": {name: columns[name] for name in several}})
+        found = simulated_choice(schema, Simulation.of(make_grid(schema), 10_000), Price(1.0, 200))
+        assert f"{PAY_ONCE} on 2 bins of 'a', 2 bins of 'b', " in found.sentence
+        assert words in found.sentence
+    schema = Schema.of({"columns": {"ward": columns["ward"]}})
+    sentence = simulated_choice(schema, Simulation.of(make_grid(schema), 10_000), Price(1.0, 200)).sentence
+    assert " on the schema's categories: " in sentence
 
 
 @pytest.mark.usefixtures("_quick")

@@ -12,11 +12,14 @@ import click
 from equinoise.cli.options import EPILOG, FILE_PATH, json_option
 from equinoise.errors import BadInput
 
+PAY_BINS = 20
+"""In both parts, so that they tell the same of the data."""
+
 SCHEMA = {
     "columns": {
         "married": {"categories": [0, 1]},
         "educ": {"bounds": [8, 18], "step": 1},
-        "wage": {"bounds": [0, 4000], "step": 1, "bins": 20},
+        "wage": {"bounds": [0, 4000], "step": 1, "bins": PAY_BINS},
     }
 }
 """What anyone knows of American men and their pay in 1980, without these people."""
@@ -56,7 +59,7 @@ def command(page: Path, as_json: bool) -> None:
         release = synthesize(people, SCHEMA, epsilon=1, rows=ROWS, book=False, progress=progress)
         write_report(release.mechanism, page, rows=release.rows, force=True, tell=partial(tell, progress))
         game = optimize(
-            people, column="wage", epsilon=1, bounds=(0, 4000), step=1, bins=100, draws=DRAWS, book=False,
+            people, column="wage", epsilon=1, bounds=(0, 4000), step=1, bins=PAY_BINS, draws=DRAWS, book=False,
             progress=progress,
         )  # fmt: skip
         game.save(Path(folder) / "pay.eq")

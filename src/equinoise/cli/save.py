@@ -11,9 +11,9 @@ from equinoise.errors import BadInput
 from equinoise.formatting import printable
 
 
-def check_mechanism_file(path: Path, *inputs: Path | None, option: str, force: bool) -> int:
-    """Refuse a file for a mechanism that could not be written, before the work; how many rows were released from what
-    is replaced."""
+def check_mechanism_file(path: Path, *inputs: Path | None, option: str, force: bool, cost: str = "") -> int:
+    """Refuse a file for a mechanism that could not be written, before the work, and say what it would ``cost`` to
+    replace it; how many rows were released from what is replaced."""
     from equinoise.atomic_write import check_writable
     from equinoise.mechanisms.base import released_from
     from equinoise.mechanisms.saved_file import free
@@ -23,9 +23,9 @@ def check_mechanism_file(path: Path, *inputs: Path | None, option: str, force: b
         raise BadInput(
             f"The file {str(path)!r} exists, and {released:,} draw{'s were' if released > 1 else ' was'} released "
             f"from it. Name another with {option}: with --force they are forgotten, but still count against the people "
-            "in it."
+            f"in it. {cost}".rstrip()
         )
-    check_writable(path, *inputs, force=force)
+    check_writable(path, *inputs, force=force, cost=cost)
     with free(path):  # not in use
         pass
     return released

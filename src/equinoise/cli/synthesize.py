@@ -20,6 +20,9 @@ from equinoise.cli.process import print_warnings
 from equinoise.cli.save import check_different, check_mechanism_file, warn_of_replaced
 from equinoise.errors import BadInput
 
+COST = "Rows that are made again are a second release of the same people, which spends epsilon again."
+"""What it is to replace a file, or to name another."""
+
 
 @click.command("synthesize", epilog=EPILOG, short_help="Rows to publish, with differential privacy.")
 @click.argument("data", type=FILE_PATH)
@@ -65,17 +68,18 @@ def command(
     from equinoise.mechanisms.published_counts import publish_counts as write_counts
     from equinoise.present import terminal
     from equinoise.present.true_answers import true_answers
+    from equinoise.synthesis.choice import NeededMethod
     from equinoise.verbs.synthesize import synthesize
 
     parse_columns(settings)
     save = out.with_suffix(".eq") if save is None else save
     check_suffix(out)
     check_different(out, save, publish_counts)
-    check_writable(out, data, base, save, force=force)
-    released = check_mechanism_file(save, data, base, option="--save", force=force)
+    check_writable(out, data, base, save, force=force, cost=COST)
+    released = check_mechanism_file(save, data, base, option="--save", force=force, cost=COST)
     if publish_counts is not None:
-        check_writable(publish_counts, data, base, save, out, force=force)
-        settings["method"] = settings["method"] or CountsTable.method
+        check_writable(publish_counts, data, base, save, out, force=force, cost=COST)
+        settings["method"] = settings["method"] or NeededMethod(CountsTable.method, "because of --publish-counts")
         if settings["method"] != CountsTable.method:
             raise BadInput(f"Only --method {CountsTable.method} has noisy counts to publish.")
     settings["base"] = None if base is None else read_numbers(base)

@@ -40,6 +40,18 @@ WHOLE = "Whole numbers: [low, high]."
 DATES = "Dates: [first, last], such as [2024-01-01, 2024-12-31]."
 FOUND = "The bounds were found under differential privacy, at that epsilon. It is of these people: not for other data."
 TEXT = 'All categories, such as ["one", "another"].'
+BY_TYPE = {UNDECIDED, NUMBERS, WHOLE, DATES, TEXT}
+"""Comments that say no more than the head of the file."""
+
+UNPUBLISHED = "Delete the table of a column that is not published, such as names or free text."
+HOW_TO_FILL_IN = """\
+# A number:    bounds = [0, 120], and step = 1 if its values are whole.
+# A date:      bounds = [2024-01-01, 2024-12-31]
+# A category:  categories = ["one", "another"], all that there may be.
+# Unless a table says missing = "category", 'synthesize' drops rows without a value. It moves numbers outside the
+# bounds to the nearer one, and drops rows of other categories.
+# Leave bins out: 'plan' and 'synthesize' choose them, if --people says about how many people there are."""
+"""What may stand in a table, and what becomes of values that do not fit."""
 
 Drafted = tuple[Column, str]
 """A column, and a comment on what is to be filled in."""
@@ -89,15 +101,17 @@ def make_draft(
 
 def _text(drafted: Sequence[Drafted], units: Sequence[str], left_out: Mapping[str, Any], peek: bool) -> str:
     """The file: what to do first, a unit that might be, a table for every column, and what is left out."""
-    parts = [*([f"# {BLANKS}"] if any(not column.is_complete for column, _ in drafted) else [])]
+    blank = any(not column.is_complete for column, _ in drafted)
+    parts = [f"# {BLANKS}"] if blank else []
     parts += [f"# {sentence.rstrip('.')}." for sentence in PEEKED.split(". ")] if peek else []
-    paragraphs = ["\n".join(parts)] if parts else []
+    parts += [f"# {UNPUBLISHED}", *([HOW_TO_FILL_IN] if blank else [])]
+    paragraphs = ["\n".join(parts)]
     if units:
         suggested = (f"# {line_text('unit', name)}" for name in units)
         paragraphs.append("\n".join(["# If all rows with the same value here are one person's:", *suggested]))
     for column, comment in drafted:
         heading, *lines = table_lines(column)
-        paragraphs.append("\n".join([heading, *([f"# {comment}"] if comment else []), *lines]))
+        paragraphs.append("\n".join([heading, *([f"# {comment}"] if comment not in {"", *BY_TYPE} else []), *lines]))
     if left_out:
         reasons = (f"# {value_text(name)}: values of type {dtype}" for name, dtype in left_out.items())
         paragraphs.append("\n".join(["# Left out, as they are no numbers, dates or categories:", *reasons]))

@@ -18,7 +18,7 @@ from equinoise.data.make_grid import make_grid
 from equinoise.data.players import Players
 from equinoise.data.repeated_ids import warn_of_repeats
 from equinoise.data.rows import Rows, open_rows
-from equinoise.data.schema import Column, Schema
+from equinoise.data.schema import LEAVE_OUT, Column, Schema
 from equinoise.data.text_format import UNSAID, TextFormat
 from equinoise.errors import BadInput, EquinoiseWarning, NotPublicWarning, check, is_number
 from equinoise.formatting import join_and
@@ -113,7 +113,7 @@ def columns_asked_for(
     for name, value in told.items():
         check(value is None, name, "left out where there is a schema: it says them", value)
     if complete:
-        found.check_complete()
+        found.check_complete(names, f"{LEAVE_OUT}, or name the other columns with --column (in Python, column=).")
     strange = next((name for name in names or () if name not in found.names), None)
     if strange is not None:
         raise BadInput(f"The schema has no column {strange!r}. It has {', '.join(map(repr, found.names))}.")

@@ -39,6 +39,8 @@ BLANKS = {
 }
 """What is to be done about a blank."""
 
+LEAVE_OUT = "To leave a column out, delete its table"
+
 Category = str | int | bool
 Number = float | int
 
@@ -206,13 +208,13 @@ class Schema:
         """What was read off the data and is thus not public, such as ``age.bounds``."""
         return tuple(f"{column.name}.{key}" for column in self.columns for key in column.peeked)
 
-    def check_complete(self) -> None:
-        """Refuse a schema with blanks, and name each."""
-        refuse(self._blanks(), self.places)
+    def check_complete(self, names: Sequence[str] | None = None, remedy: str = f"{LEAVE_OUT}.") -> None:
+        """Refuse a schema with blanks (of ``names``: in these columns), name each, and end with the ``remedy``."""
+        refuse(self._blanks(names), self.places, remedy)
 
-    def _blanks(self) -> Iterable[Mistake]:
+    def _blanks(self, names: Sequence[str] | None) -> Iterable[Mistake]:
         for column in self.columns:
-            if not column.is_complete:
+            if not column.is_complete and (names is None or column.name in names):
                 key = () if column.blank is None else (column.blank,)
                 yield Mistake(("columns", column.name, *key), BLANKS[column.blank])
 
@@ -246,13 +248,13 @@ def table_lines(column: Column) -> list[str]:
     return [f"[{dotted(('columns', column.name))}]", *(line_text(*item) for item in column.to_dict().items())]
 
 
-def refuse(mistakes: Iterable[Mistake], places: Mapping[Keys, str] | None = None) -> None:
-    """Refuse whatever has mistakes, and tell them together."""
+def refuse(mistakes: Iterable[Mistake], places: Mapping[Keys, str] | None = None, remedy: str = "") -> None:
+    """Refuse whatever has mistakes, and tell them together, with a ``remedy`` for all of them at the end."""
     found = list(mistakes)
     if found:
         sentences = [f"{_place(mistake.keys, places or {})}{mistake.sentence}" for mistake in found[:MOST_TOLD]]
         more = [f"There are {len(found)} mistakes in all."] if len(found) > MOST_TOLD else []
-        raise BadInput(" ".join([*sentences, *more]))
+        raise BadInput(" ".join([*sentences, *more, *([remedy] if remedy else [])]))
 
 
 def _place(keys: Keys, places: Mapping[Keys, str]) -> str:

@@ -16,6 +16,12 @@ TABLE_TITLE = "Expected total variation"
 BASIS = "Worked out on made-up people, without any data: this may be published. Data that is rougher comes out farther."
 
 
+def error_header(plan: Plan) -> tuple[str, str, str]:
+    """Names of the columns of :func:`error_rows`: two errors beside each other, not parts of a whole."""
+    rows = plan.price.rows
+    return ERRORS_TITLE, "error of the table", f"further error of drawing {rows:,} row{'s' * (rows > 1)}"
+
+
 def error_rows(plan: Plan) -> list[tuple[str, str, str]]:
     """What is to be expected: the quantity, its error in the distribution that rows are drawn from, and what as many
     rows add because they are so few."""

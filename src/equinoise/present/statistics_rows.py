@@ -15,7 +15,10 @@ HOW_TO_READ = (
     "midpoint, one of several steps as all of them equally often."
 )
 
-HEADER = ("statistic", "data", "released")
+IN_BINS = "data (in bins)"
+"""What the data's own figures are called: those of the file are finer."""
+
+HEADER = ("statistic", IN_BINS, "released")
 
 NUMBER_STATISTICS = {
     "mean": "mean",

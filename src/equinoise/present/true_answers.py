@@ -13,11 +13,11 @@ from equinoise.data.axis import MISSING_LABEL, Axis
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.present.answer_rows import texts, what_intervals_contain
-from equinoise.present.statistics_rows import MOST_CATEGORIES
+from equinoise.present.statistics_rows import IN_BINS, MOST_CATEGORIES
 
 TITLE = "Answers from the noisy counts, beside the data"
 
-HEADER = ("question", "estimate", "95 % interval", "data")
+HEADER = ("question", "estimate", "95 % interval", IN_BINS)
 
 HOW_TO_READ = (
     "What anybody can answer from the noisy counts alone ('equinoise answer'), with intervals, and what the data says "

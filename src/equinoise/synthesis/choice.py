@@ -16,7 +16,7 @@ from equinoise.data.grid import Axis, Grid
 from equinoise.data.make_grid import MOST_CELLS_TO_HOLD, make_grid, with_bins
 from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
-from equinoise.formatting import at_most, three_digits
+from equinoise.formatting import at_most, join_and, printable, shorten, three_digits
 from equinoise.game.kernel import MOST_CELLS
 from equinoise.solvers.solution import Round, tell
 from equinoise.synthesis.expectation import ENVELOPE, PAY_ONCE, Expectation, Price, Simulation
@@ -47,7 +47,22 @@ PARTS, FEWEST_BINS = (2, 4, 8), 4
 Progress = Callable[[Round], None]
 
 
-NOT_PLANNED = "Bins are the schema's: with --people N they would be planned."
+NOT_PLANNED = "Bins are the schema's, or the usual ones where it has none: with --people N they would be planned."
+
+MOST_NAMED = 3
+"""Columns whose bins a sentence has."""
+
+
+class NeededMethod(str):
+    """The name of a method that another setting needs, and the ``reason`` in words."""
+
+    reason: str
+
+    def __new__(cls, method: str, reason: str) -> NeededMethod:
+        """A name like any other, with a reason."""
+        made = super().__new__(cls, method)
+        made.reason = reason
+        return made
 
 
 @dataclass(frozen=True)
@@ -63,8 +78,13 @@ class Choice:
 
 
 def method_sentence(method: str) -> str:
-    """That a method was asked for, and the bins were not planned."""
-    return f"{method}, as was asked for. {NOT_PLANNED}"
+    """That a method was asked for, or needed, and the bins were not planned."""
+    return f"{method}, {_reason(method)}. {NOT_PLANNED}"
+
+
+def _reason(method: str) -> str:
+    """Why a method that was given is the only one."""
+    return method.reason if isinstance(method, NeededMethod) else "as was asked for"
 
 
 def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int | None, same: bool = False) -> Choice:
@@ -86,11 +106,12 @@ def usual_choice(schema: Schema, price: Price, *, method: str | None, bins: int 
     most = most_envelope_rows(price, ordered)
     chosen = ENVELOPE if price.rows <= most else PAY_ONCE
     many = (
-        f"{price.rows:,} row{'s are' if price.rows > 1 else ' is'} {'at most' if price.rows <= most else 'more than'}"
+        f"{price.rows:,} row{'s are' if price.rows > 1 else ' is'} {'at most' if price.rows <= most else 'more than'} "
+        f"the {most:,} up to which"
     )
     within = f"epsilon {at_most(price.epsilon)}" + (f" and delta {at_most(price.delta)}" if price.delta else "")
-    sentence = f"{chosen}, as {many} {most:,}, up to which the envelope is usually closer at {within}. {NOT_PLANNED}"
-    return Choice(chosen, schema, sentence)
+    closer = f"rows drawn from the data itself (envelope) are usually closer at {within}"
+    return Choice(chosen, schema, f"{chosen}, as {many} {closer}. {NOT_PLANNED}")
 
 
 def most_envelope_rows(price: Price, ordered: bool) -> int:
@@ -138,7 +159,9 @@ def simulated_choice(
         far = three_digits(best.errors.tv)
         sentence = f"{AIM}, as with about {simulation.people:,} people joint counts are expected {far} away."
         return Choice(AIM, schema, sentence)
-    sentence = _simulated_sentence(best, others, finest, simulation.people, asked=method is not None)
+    reason = "" if method is None else f" ({_reason(method)})"
+    how = f"{best.method}{reason} on {_bins_words(best.grid, schema)}"
+    sentence = _simulated_sentence(how, best, others, simulation.people)
     return Choice(best.method, known, sentence, best, tuple(row[0] for row in found))
 
 
@@ -179,12 +202,19 @@ def aim_sentence(grid: Grid) -> str:
     return f"{AIM}, as there are {many}." if grid.cells > MOST_CELLS_TO_HOLD else f"{AIM}, as was asked for."
 
 
-def _simulated_sentence(
-    best: Expectation, others: Sequence[Expectation], finest: Grid, people: int, *, asked: bool
-) -> str:
-    wider = "wider bins than the schema's" if best.grid.shape != finest.shape else "the schema's bins"
+def _bins_words(grid: Grid, schema: Schema) -> str:
+    """The bins that were chosen, column by column, or that the schema says them all."""
+    chosen = [axis for axis, column in zip(grid.axes, schema.columns, strict=True) if isinstance(axis, Axis)]
+    if all(column.bins is not None or column.categories is not None for column in schema.columns):
+        return "the schema's bins" if chosen else "the schema's categories"
+    more = len(chosen) - MOST_NAMED
+    named = [f"{axis.number_bins:,} bins of {shorten(printable(axis.name))!r}" for axis in chosen[:MOST_NAMED]]
+    return join_and([*named, *([f"those of {more} more column{'s' * (more > 1)}"] if more > 0 else [])])
+
+
+def _simulated_sentence(how: str, best: Expectation, others: Sequence[Expectation], people: int) -> str:
     than = "".join(f", {three_digits(other.errors.tv)} by {other.method}" for other in others)
     return (
-        f"{best.method}{' (as was asked for)' if asked else ''} on {wider}: with about {people:,} "
-        f"{'people' if people > 1 else 'person'} total variation {three_digits(best.errors.tv)} is expected{than}."
+        f"{how}: with about {people:,} {'people' if people > 1 else 'person'} total variation "
+        f"{three_digits(best.errors.tv)} is expected{than}."
     )

@@ -117,7 +117,8 @@ class TableRequest:
     ) -> PrivateTable:
         """The mechanism by the method of a choice, certified, recorded and saved if there is a file for it."""
         warn_of_delta(self.delta, players.total_people)
-        asked = {"rows": self.rows, "method": self.method, "people": self.people, "delta": float(self.delta)}
+        method = None if self.method is None else str(self.method)
+        asked = {"rows": self.rows, "method": method, "people": self.people, "delta": float(self.delta)}
         paid = {"epsilon": float(self.epsilon), "rows_per_person": self.rows_per_person}
         settings = {**counting, **asked, **paid, "plan": choice.sentence}
         if choice.method != EnvelopeTable.method:

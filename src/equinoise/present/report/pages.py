@@ -21,7 +21,7 @@ from equinoise.present.figures import FIGURES, make_figure
 from equinoise.present.figures.cost import promised_cost
 from equinoise.present.figures.losses import hardest_groups
 from equinoise.present.page import Block, Bullets, Facts, Page, Paragraph, Section, Table
-from equinoise.present.report.settings import command, command_gaps, settings_rows
+from equinoise.present.report.settings import command, command_gaps, settings_rows, what_the_command_makes
 from equinoise.present.statistics_rows import HEADER, HOW_TO_READ, TITLE, statistics_rows
 from equinoise.present.wording import certificate_sentence, solver_sentence
 from equinoise.privacy.promise import beliefs
@@ -232,10 +232,7 @@ def _schema(mechanism: Mechanism, *, public: bool) -> list[Block]:
 
 def _settings(mechanism: Mechanism, *, public: bool) -> Section:
     """What was asked for, not what came of it: alike on both pages."""
-    texts = [
-        "With the same data, versions and machine, this command makes the same mechanism again (unless a time limit "
-        "ended the solver's work)."
-    ]
+    texts = [what_the_command_makes(mechanism)]
     if mechanism.settings.get("grid") == "paper" and mechanism.noise:
         texts.append("Noise needs room, the padding around the bounds: some draws may fall outside the bounds.")
     rows = {

@@ -12,12 +12,14 @@ from equinoise.settings import SETTINGS
 
 
 def settings_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
-    """The settings that the file tells; on a ``public`` page none that came from the data."""
-    values = mechanism.settings
+    """The settings that the file tells, if the verb takes them or no command does; on a ``public`` page none that came
+    from the data."""
+    values, verb = mechanism.settings, _verb(mechanism)
     found = [
         (setting.words, _as_text(values[name]))
         for name, setting in SETTINGS.items()
         if values.get(name) is not None
+        and (not setting.commands or verb in setting.commands)
         and (name not in {"unit_rows", "rows_per_person"} or values.get("unit") is not None)
     ]
     return [*found, *grid_rows(mechanism, public=public)]
@@ -43,10 +45,27 @@ def grid_rows(mechanism: Mechanism, *, public: bool) -> list[tuple[str, str]]:
 
 
 def command(mechanism: Mechanism) -> str:
-    """The command that makes a mechanism again, given the data."""
+    """The command with a mechanism's settings, given the data: of the game it makes the same one again, with
+    differential privacy another one."""
     values = {**mechanism.settings, "base": None if mechanism.base is None else "BASE"}
-    verb = "synthesize" if mechanism.differentially_private else "optimize"
-    return command_line(verb, "DATA", mechanism.schema, values, "FILE.eq")
+    return command_line(_verb(mechanism), "DATA", mechanism.schema, values, "FILE.eq")
+
+
+def _verb(mechanism: Mechanism) -> str:
+    return "synthesize" if mechanism.differentially_private else "optimize"
+
+
+def what_the_command_makes(mechanism: Mechanism) -> str:
+    """Whether the command makes this mechanism or another one, in a sentence."""
+    if mechanism.differentially_private:
+        return (
+            "With the same data, this command makes another release with the same settings: its noise and its rows are "
+            "drawn anew, which costs the same people the epsilon above again."
+        )
+    return (
+        "With the same data, versions and machine, this command makes the same mechanism again (unless a time limit "
+        "ended the solver's work)."
+    )
 
 
 def command_gaps(mechanism: Mechanism) -> list[str]:

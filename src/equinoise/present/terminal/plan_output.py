@@ -6,20 +6,19 @@ from rich import box
 from rich.table import Table
 
 from equinoise.data.make_grid import describe_bins
-from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
+from equinoise.present.plan_rows import BASIS, TABLE_TITLE, error_header, error_rows, table_rows, verdict
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.synthesis.plan import Plan
 
 
 def show_plan(plan: Plan) -> None:
     """Which way rows will be made, what to expect of them, and of other epsilons and numbers of rows."""
-    console, price = stdout_console(), plan.price
+    console = stdout_console()
     console.print(describe_bins(plan.grid))
     console.print(f"Plan: {plan.choice.sentence}", style="green")
     errors = error_rows(plan)
     if errors:
-        rows = f"drawing {price.rows:,} row{'s' * (price.rows > 1)}"
-        console.print(_table((ERRORS_TITLE, "of the distribution", f"by {rows} from it"), errors))
+        console.print(_table(error_header(plan), errors))
     header, lines = table_rows(plan)
     if lines:
         header[0] = f"{TABLE_TITLE} at epsilon"

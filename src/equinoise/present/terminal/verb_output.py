@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.data.make_grid import describe_bins
-from equinoise.formatting import printable, shell_quote, three_digits
+from equinoise.formatting import at_most, printable, shell_quote, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.coverage_words import coverage_sentences
@@ -43,13 +43,24 @@ def show_synthesized(
     """What ``synthesize`` released and promises, and for the custodian's eyes how close it is."""
     console = stdout_console()
     _show_table(console, mechanism, verbose=verbose)
-    console.print(f"Wrote {rows:,} row{'s' * (rows != 1)} to {out}, which may be published.")
-    if counts is not None:
-        console.print(f"Wrote the noisy counts to {counts}, which may be published.")
-    more = "more rows cost nothing" if mechanism.draws is None else f"{mechanism.draws:,} rows are allowed in all"
-    console.print(f"Saved the mechanism as {save}, which only you can read; {more}.")
-    console.print(f"Next: {_command('sample', save)} or {_command('report', save)}")
-    console.print(SECRET, style="dim")
+    published = [f"{out} ({rows:,} row{'s' * (rows != 1)})"] + ([] if counts is None else [f"{counts} (noisy counts)"])
+    console.print(f"Give away: {', '.join(published)}.")
+    console.print(f"Keep secret: {save}, which only you can read, and this screen.")
+    console.print(_spent(mechanism, save))
+    left = mechanism.draws is None or rows < mechanism.draws
+    steps = [_command(name, save) for name in (*["sample"] * left, "report")]
+    console.print(f"Next: {' or '.join(steps)}")
+
+
+def _spent(mechanism: PrivateTable, save: Path) -> str:
+    """What was paid for, and what would have to be paid again."""
+    promise, most = mechanism.promise, mechanism.draws
+    delta = f" and delta {at_most(promise.delta)}" if promise.delta > 0 else ""
+    rows = f"More rows from {save} cost nothing" if most is None else f"No more rows than {most:,} may come from {save}"
+    return (
+        f"Spent: epsilon {at_most(promise.epsilon)}{delta}. {rows}; synthesizing again, or --force, adds to it for the "
+        "same people (a book adds it up)."
+    )
 
 
 def show_demo(table: PrivateTable, rows: pl.DataFrame, game: Mechanism, draws: list[float], report: Path) -> None:
