@@ -548,6 +548,23 @@ def test_losses_end_to_end_of_people_with_several_rows(tmp_path):
         assert loss == six_digits(known[bag])[0]
 
 
+def test_other_people_are_refused_before_anything_is_measured(tmp_path, mechanism):
+    told = []
+    with pytest.raises(BadInput, match="is not what the mechanism was made from: it has other people"):
+        write_losses(mechanism, PAY[:-1], tmp_path / "a.csv", end_to_end=True, measuring=told.append)
+    assert not told
+    assert not list(tmp_path.iterdir())
+
+
+def test_losses_end_to_end_with_differential_privacy_are_those_of_a_draw(tmp_path):
+    made = envelope(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
+    found = write_losses(made, frame(), tmp_path / "a.parquet", end_to_end=True)
+    table = pl.read_parquet(tmp_path / "a.parquet")
+    assert found.columns == ("row", "loss", "end_to_end")
+    assert table["loss"].to_list() == table["end_to_end"].to_list()
+    assert len(found.hardest()) == min(10, found.lines)
+
+
 def test_what_an_audit_cannot_measure_is_refused_before_anything_is_written(tmp_path):
     with pytest.warns(NotPublicWarning):
         made = optimize(PAY, epsilon=1, bins=41)
@@ -594,6 +611,15 @@ def test_the_command(run, folder):
     assert not (folder / "no.csv").exists()
     status, out, _ = run("losses", "--help")
     assert (status, "smallest scale first" in " ".join(out.split())) == (0, True)
+
+
+def test_nobody_is_listed_where_a_theorem_bounds_everyone_alike(run, folder):
+    asked = ("--bounds", "pay", 0, 100, "--bins", 10, "--epsilon", 1, "--rows", 5, "--method", "pay-once")
+    assert run("synthesize", "pay.csv", *asked, "--out", "rows.csv")[0] == 0
+    status, out, err = run("losses", "rows.eq", "pay.csv", "--out", "losses.csv")
+    assert (status, err) == (0, "")
+    assert "Nobody is harder to protect than others" in out
+    assert "Hardest" not in out
 
 
 def test_the_name_is_public():

@@ -27,7 +27,7 @@ from equinoise.data.counting import cells_of_codes, code_columns, read_codes
 from equinoise.data.engines import engine_for
 from equinoise.data.grid import Ints
 from equinoise.data.paths import find_files
-from equinoise.data.read_players import most_rows_of, open_axes
+from equinoise.data.read_players import count_players, most_rows_of, open_axes
 from equinoise.data.rows import Rows
 from equinoise.data.text_fields import FIELD
 from equinoise.data.text_format import TextFormat
@@ -124,7 +124,13 @@ def write_losses(
     axes, text = opened.grid.axes, TextFormat(separator, decimal)
     with engine_for(data, engine, engine_address) as reader:
         whole = open_axes(data, axes, None, keep=True, text=text)
-        measured = whole_procedure.end_to_end(opened, measuring) if end_to_end else None
+        measured = None
+        if end_to_end:  # takes long: the data is looked at first
+            unit, most = opened.settings.get("unit"), most_rows_of(opened.settings)
+            read = open_axes(data, axes, reader, keep=False if unit is None else unit, text=text)
+            if not count_players(read, opened.grid, most).same(opened.players):
+                raise wrong_data(whole.source, "other people")
+            measured = whole_procedure.end_to_end(opened, measuring)
         writer = _LossWriter(opened, whole, measured, progress)
         if writer.unit is not None:
             writer.count_people(open_axes(data, axes, reader, keep=writer.unit, text=text))

@@ -16,6 +16,7 @@ HARD = (
     "offer that protects them in one draw, everyone else's noise held fixed; 'carries' is what the game gave."
 )
 HARD_BY_LOSS = "Hard to protect: few people are near, so a draw tells much of a person. There is no noise of their own."
+NOBODY = "Nobody is harder to protect than others: the bound on the loss of one draw is the same for everyone."
 HARD_END_TO_END = (
     "The list is sorted by the loss end to end: all worked out again without the person, also everyone else's noise."
 )
@@ -24,9 +25,12 @@ HARD_END_TO_END = (
 def show_losses(result: RowLosses) -> None:
     """The people who are hardest to protect, who hides others, and where the rows are."""
     console, m, groups = stdout_console(), result.mechanism, result.groups
-    console.print(_table(result))
     scaled = groups.scales.shape[1] > 0
-    console.print(HARD if scaled else HARD_BY_LOSS)
+    if scaled or groups.losses.min() < groups.losses.max():
+        console.print(_table(result))
+        console.print(HARD if scaled else HARD_BY_LOSS)
+    else:
+        console.print(NOBODY)
     if result.measured is not None:
         console.print(HARD_END_TO_END)
     hiding = int(groups.people[groups.hides_others].sum())
