@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from collections import defaultdict
 from decimal import Decimal
@@ -492,6 +493,8 @@ def test_who_stands_out_is_listed_by_row_and_who_hides_others_is_not(tmp_path):
     table = pl.read_csv(tmp_path / "a.csv")
     assert table["row"].to_list() == list(range(1, 274))
     assert table["value"].to_list() == pay
+    assert found.to_json()["people_standing_out"] == int((table["scale_needed"] > made.scales[0][0] * 4000).sum()) >= 3
+    assert not found.stands_out[found.groups.people > 20].any()
     hides = found.groups.hides_others
     assert found.to_json()["people_hiding_others"] == int((table["scale"] > table["scale_needed"]).sum()) > 0
     assert hides.any()
@@ -578,9 +581,10 @@ def test_the_command(run, folder):
     assert run(*optimizing, "--out", "pay.eq")[0] == 0
     status, out, err = run("losses", "pay.eq", "pay.csv", "--out", "losses.csv")
     assert status == 0, err
-    assert "Hardest to protect first: 10 of" in out
+    assert "Hardest to protect first: " in out
+    assert " of 300 people need more than the least scale on offer, 0." in out
     assert "Hard to protect: few people are near" in out
-    assert "in the cell)" in out
+    assert "people in the cell" in out
     assert "which of them carries it is arbitrary" in out
     assert "300 rows, in the order of the data, with the new columns 'row', 'loss', 'scale' and 'scale_needed'" in out
     assert "as secret as the data" in out
@@ -601,6 +605,7 @@ def test_the_command(run, folder):
     status, out, _ = run("losses", "pay.eq", "pay.csv", "--out", "again.csv", "--end-to-end")
     assert (status, "end to end" in out, "sorted by the loss end to end" in out) == (0, True, True)
     assert "Measured for this dataset, end to end" in out
+    assert re.search(r"\(\d+ of \d+ in the cell\)", out)
     assert pl.read_csv("again.csv").columns[-1] == "end_to_end"
 
     assert run("losses", "pay.eq", "pay.csv", "--out", "losses.csv")[0] == 2
@@ -611,6 +616,24 @@ def test_the_command(run, folder):
     assert not (folder / "no.csv").exists()
     status, out, _ = run("losses", "--help")
     assert (status, "smallest scale first" in " ".join(out.split())) == (0, True)
+
+
+def test_the_list_has_those_who_stand_out_or_says_that_nobody_does(run, folder):
+    for name, pay in (("few", crowd_and_loners()), ("all", [100.0] * 50 + [300.0] * 50)):
+        pl.DataFrame({"pay": pay}).write_csv(f"{name}.csv")
+        asked = ("--bounds", "pay", 0, 4000, "--epsilon", 1, "--bins", 40, "--out", f"{name}.eq")
+        assert run("optimize", f"{name}.csv", *asked)[0] == 0
+        status, out, _ = run("losses", f"{name}.eq", f"{name}.csv", "--out", f"{name} losses.csv")
+        assert status == 0
+        if name == "all":
+            assert "Nobody needs more than the least scale on offer" in out
+            assert "Hardest to protect first: 2 of 2 cells" in out
+        else:
+            found = pl.read_csv("few losses.csv")
+            need = found.filter(pl.col("scale_needed") > pl.col("scale_needed").min())["pay"].n_unique()
+            listed = [line for line in out.splitlines() if line.startswith("│")]
+            assert 3 <= len(listed) <= min(need, 10)
+            assert all(f" {row} │" in out for row in (101, 201, 273))
 
 
 def test_nobody_is_listed_where_a_theorem_bounds_everyone_alike(run, folder):

@@ -19,6 +19,7 @@ import polars as pl
 
 from equinoise.analysis import end_to_end as whole_procedure
 from equinoise.analysis.loss_groups import HARDEST_LINES, Groups, People, Queues, line_of_bag, wrong_data
+from equinoise.analysis.scales_needed import least_scale
 from equinoise.atomic_write import check_writable
 from equinoise.choices import DecimalMark, EngineName, SeparatorName
 from equinoise.data.bad_values import refusal
@@ -41,6 +42,7 @@ DIGITS = 6
 """Significant digits of losses and scales in a file of rows."""
 NAMED_ROWS = 3
 """Rows of a line of interchangeable people that are named."""
+Bools = np.ndarray[tuple[int], np.dtype[np.bool_]]
 RowProgress = Callable[[int], None]
 
 
@@ -63,6 +65,11 @@ class RowLosses:
         return [line | vars(rows) for line, rows in zip(lines, self.named, strict=True)]
 
     @property
+    def stands_out(self) -> Bools:
+        """Whether people of each group need more than the least scale on offer."""
+        return np.asarray((self.groups.needed > least_scale(self.mechanism)).any(axis=1))
+
+    @property
     def lines(self) -> int:
         """How many lines of interchangeable people there are: cells, or bags of them."""
         return len(self.groups.hardest_lines())
@@ -78,6 +85,7 @@ class RowLosses:
             "worst_loss": float(self.groups.losses.max()),
             "epsilon": self.mechanism.epsilon,
             "hardest": self.hardest(),
+            "people_standing_out": int(self.groups.people[self.stands_out].sum()),
             "people_hiding_others": int(self.groups.people[self.groups.hides_others].sum()),
             "end_to_end": None if self.measured is None else self.measured.sentence,
         }

@@ -37,6 +37,14 @@ def scales_needed(mechanism: Mechanism) -> Floats:
     return np.asarray(np.array(mechanism.scales)[needed[types]] * ranges)
 
 
+def least_scale(mechanism: Mechanism) -> Floats:
+    """The least scale on offer on every axis, in data units; of no axis where nobody has a scale."""
+    if not mechanism.scales:
+        return np.zeros(0)
+    least = min(mechanism.scales, key=sum)
+    return np.array([share * axis.range for share, axis in zip(least, mechanism.grid.axes, strict=True)])
+
+
 def _least_protected(game: Game, sums: Floats, i: int, scales: Ints) -> int:
     """The first of these scales with which a person of type i would be protected, who has the last of them now."""
     now = scales[-1]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from rich.table import Table
 
 from equinoise.analysis.row_losses import RowLosses
+from equinoise.analysis.scales_needed import least_scale
 from equinoise.formatting import at_most, join_and, printable, three_digits
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET_ROWS
@@ -33,6 +35,8 @@ def show_losses(result: RowLosses) -> None:
         console.print(NOBODY)
     if result.measured is not None:
         console.print(HARD_END_TO_END)
+    if scaled:
+        console.print(_standing_out(result))
     hiding = int(groups.people[groups.hides_others].sum())
     if hiding:
         console.print(
@@ -51,9 +55,24 @@ def show_losses(result: RowLosses) -> None:
     console.print(SECRET_ROWS, style="yellow")
 
 
+def _standing_out(result: RowLosses) -> str:
+    """How many people need more than the least scale on offer."""
+    out, least = result.stands_out, _sides(least_scale(result.mechanism).tolist())
+    if not out.any():
+        return (
+            f"Nobody needs more than the least scale on offer, {least}: nobody stands out. The table has the largest "
+            f"losses{' end to end' * (result.measured is not None)}."
+        )
+    many, all_people = int(result.groups.people[out].sum()), result.mechanism.total_people
+    return f"{many:,} of {all_people:,} people need more than the least scale on offer, {least}."
+
+
 def _table(result: RowLosses) -> Table:
     """A line for each of the hardest cells: the rows in it, what people there need and carry, and their losses."""
     lines, names = result.hardest(), [axis.name for axis in result.mechanism.grid.axes]
+    if result.stands_out.any() and result.measured is None:  # a full cell is not hard to protect, whatever its loss
+        least = least_scale(result.mechanism)
+        lines = [line for line in lines if (np.array(line["scale_needed"]) > least).any()]
     single = result.mechanism.members.single
     together, lines_name = ("in the cell", "cells") if single else ("with rows in the same cells", "groups of people")
     scaled, again = result.groups.scales.shape[1] > 0, result.measured is not None
