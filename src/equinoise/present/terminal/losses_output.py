@@ -9,7 +9,7 @@ from rich.table import Table
 
 from equinoise.analysis.row_losses import RowLosses
 from equinoise.analysis.scales_needed import least_scale
-from equinoise.formatting import at_most, join_and, printable, three_digits
+from equinoise.formatting import at_most, format_number, join_and, printable, three_digits
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET_ROWS
 
@@ -85,13 +85,19 @@ def _table(result: RowLosses) -> Table:
         more = [f"{line['more_rows']:,} more"] * (line["more_rows"] > 0)
         table.add_row(
             ", ".join([*map(str, line["rows"]), *more]),
-            ", ".join(dict.fromkeys(_sides(value) for value in line["values"])),
+            ", ".join(dict.fromkeys(_in_the_data(value) for value in line["values"])),
             f"{line['people']:,}",
             *([_sides(line["scale_needed"]), _carried(line, " in the cell" * single)] if scaled else []),
             at_most(line["loss"]),
             *[at_most(line["end_to_end"]) for _ in range(again)],
         )
     return table
+
+
+def _in_the_data(value: Any) -> str:
+    """The value of a row as it is, or those of several columns."""
+    parts = value if isinstance(value, list) else [value]
+    return " x ".join(format_number(part) if isinstance(part, float) else printable(str(part)) for part in parts)
 
 
 def _carried(line: dict[str, Any], where: str) -> str:
