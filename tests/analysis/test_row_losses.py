@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import stat
 from collections import defaultdict
 from decimal import Decimal
@@ -17,10 +18,12 @@ from hypothesis import strategies as st
 import equinoise
 from equinoise import BadInput, Mechanism, optimize, write_losses
 from equinoise.analysis import row_losses
+from equinoise.analysis.end_to_end import end_to_end
 from equinoise.analysis.loss_groups import Groups, Queues
 from equinoise.analysis.row_losses import loss_columns
 from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
+from equinoise.errors import NotPublicWarning
 from equinoise.game.noise import axis_weights
 from equinoise.mechanisms.per_instance import PerInstance
 from tests.helpers.private_tables import envelope
@@ -29,10 +32,11 @@ RNG = np.random.default_rng(11)
 PAY = RNG.normal(50, 12, 300).clip(0, 100).round(1)
 AGE = RNG.uniform(18, 70, 300).round()
 ASKED = {"epsilon": 1, "bins": 41}
+ADDED = ("row", "loss", "scale", "scale_needed")
 
 
 def plain(mechanism, rows):
-    """Every row's (loss, *scales), one row after the other; None for a row with a missing value."""
+    """Every row's (loss, *scales) in six digits, one row after the other; None for a row with a missing value."""
     axes = mechanism.grid.axes
     waiting = defaultdict(list)
     for group, (cell, people) in enumerate(zip(*mechanism.groups(), strict=True)):
@@ -52,9 +56,13 @@ def plain(mechanism, rows):
         for axis, value in zip(axes, row, strict=True):
             cell = cell * axis.bins + axis.cell_of(min(max(float(value), axis.low), axis.high))
         *scales, loss = waiting[cell].pop(0)
-        found.append((loss, *scales))
+        found.append(six_digits(loss, *scales))
     assert not any(waiting.values())
     return found
+
+
+def six_digits(*values):
+    return tuple(float(f"{value:.6g}") for value in values)
 
 
 def read(path):
@@ -105,12 +113,12 @@ def test_every_kind_of_file_to_every_kind(tmp_path, mechanism, suffix, ending):
     found = write_losses(mechanism, data, out)
     assert written(out) == plain(mechanism, zip(PAY, strict=True))
     assert stat.S_IMODE(os.stat(out).st_mode) == 0o600
-    assert (found.rows, found.left_out, found.columns) == (300, 0, ("loss", "scale"))
+    assert (found.rows, found.left_out, found.columns) == (300, 0, ADDED)
     again = read(out)
     if suffix == ".parquet" and ending != ".parquet":
-        assert set(again.drop("loss", "scale").dtypes) == {pl.String}  # what a text file holds
+        assert set(again.drop(*ADDED).dtypes) == {pl.String}  # what a text file holds
         again = again.with_columns(pl.col("id").cast(pl.Int64), pl.col("pay").cast(pl.Float64))
-    assert again.drop("loss", "scale").equals(rows)
+    assert again.drop(*ADDED).equals(rows)
 
 
 def test_fields_of_text_pass_through_as_they_are(tmp_path):
@@ -119,7 +127,7 @@ def test_fields_of_text_pass_through_as_they_are(tmp_path):
     made = optimize(tmp_path / "a.csv", column="pay", bounds=(0, 100), missing="drop", epsilon=3, bins=25)
     write_losses(made, tmp_path / "a.csv", tmp_path / "b.csv")
     kept = pl.read_csv(tmp_path / "b.csv", infer_schema=False)
-    assert kept.drop("loss", "scale").equals(pl.read_csv(tmp_path / "a.csv", infer_schema=False))
+    assert kept.drop(*ADDED).equals(pl.read_csv(tmp_path / "a.csv", infer_schema=False))
     assert kept["loss"].is_null().to_list() == [False, False, True, False, True]
 
 
@@ -141,8 +149,9 @@ def test_queues_are_lists_whatever_the_batches(groups, random, size):
     cells, people = (np.array(part) for part in zip(*sorted(groups), strict=True))
     grid = Grid((Axis("value", 0.0, 1.0, 10, 0.0),))
     made = Groups(
-        grid, cells, cells, np.stack([cells, cells], axis=1), people, np.zeros(len(cells)), np.zeros((len(cells), 1))
-    )
+        grid, cells, cells, np.stack([cells, cells], axis=1), people, np.zeros(len(cells)), np.zeros((len(cells), 1)),
+        np.zeros((len(cells), 1)),
+    )  # fmt: skip
     rows = np.repeat(cells, people)
     random.shuffle(rows)
     lines = {int(cell): [g for g in range(len(cells)) if cells[g] == cell for _ in range(people[g])] for cell in cells}
@@ -166,25 +175,25 @@ def test_several_columns_have_a_scale_each(tmp_path):
         out = tmp_path / f"{apart}.csv"
         found = write_losses(made, data, out)
         names = ("loss", "scale_age", "scale_pay")
-        assert found.columns == names
+        assert found.columns == ("row", *names, "scale_needed_age", "scale_needed_pay")
         assert written(out, names) == plain(made, zip(AGE, PAY, strict=True))
-        assert pl.read_csv(out).columns == ["pay", "id", "age", *names]
-        assert len(found.to_json()["hardest"][0]["scale"]) == len(found.to_json()["hardest"][0]["from"]) == 2
+        assert pl.read_csv(out).columns == ["pay", "id", "age", *found.columns]
+        assert len(found.to_json()["hardest"][0]["scale_needed"]) == len(found.to_json()["hardest"][0]["from"]) == 2
 
 
 def test_with_differential_privacy_nobody_has_a_scale(tmp_path):
     made = envelope(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
     found = write_losses(made, frame(), tmp_path / "a.csv")
-    assert found.columns == ("loss",)
-    assert pl.read_csv(tmp_path / "a.csv").columns == ["id", "pay", "name", "loss"]
+    assert found.columns == ("row", "loss")
+    assert pl.read_csv(tmp_path / "a.csv").columns == ["id", "pay", "name", "row", "loss"]
     assert written(tmp_path / "a.csv", ("loss",)) == plain(made, zip(PAY, strict=True))
-    assert found.to_json()["hardest"][0]["scale"] is None
+    assert found.to_json()["hardest"][0]["scale_needed"] is None
 
 
 def test_one_person_alone_has_no_bound_on_their_loss(tmp_path):
     made = envelope([5.0], bounds=(0, 10), epsilon=1, bins=5)
     assert write_losses(made, [5.0], tmp_path / "a.csv").to_json()["worst_loss"] == np.inf
-    assert (tmp_path / "a.csv").read_text() == "value,loss\n5.0,inf\n"
+    assert (tmp_path / "a.csv").read_text() == "value,row,loss\n5.0,1,inf\n"
 
 
 def test_dropped_rows_have_neither_and_clipped_ones_are_at_the_bound(tmp_path):
@@ -255,7 +264,7 @@ def test_types_pass_through(tmp_path, mechanism):
     )
     rows.write_parquet(tmp_path / "a.parquet")
     write_losses(mechanism, tmp_path / "a.parquet", tmp_path / "b.parquet")
-    assert pl.read_parquet(tmp_path / "b.parquet").drop("loss", "scale").equals(rows)
+    assert pl.read_parquet(tmp_path / "b.parquet").drop(*ADDED).equals(rows)
     with pytest.raises(BadInput, match="Column 'list' has values of type List"):
         write_losses(mechanism, tmp_path / "a.parquet", tmp_path / "b.csv")
     write_losses(mechanism, rows.drop("list"), tmp_path / "b.csv")
@@ -263,19 +272,24 @@ def test_types_pass_through(tmp_path, mechanism):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["a.parquet", "b.csv", "b.parquet"]
 
 
+TWO_COLUMNS = ("row", "loss", "scale_a", "scale_b", "scale_needed_a", "scale_needed_b")
+
+
 @pytest.mark.parametrize(
     ("scaled", "taken", "names"),
     [
-        (["pay"], ["id", "pay"], ("loss", "scale")),
-        ([], ["scale"], ("loss",)),
-        (["pay"], ["Loss"], ("loss_2", "scale_2")),
-        (["pay"], ["scale", "loss_2"], ("loss_3", "scale_3")),
-        (["a", "b"], ["scale", "pay"], ("loss", "scale_a", "scale_b")),
-        (["a", "b"], ["scale_b"], ("loss_2", "scale_a_2", "scale_b_2")),
+        (["pay"], ["id", "pay"], ADDED),
+        ([], ["scale"], ("row", "loss")),
+        (["pay"], ["Loss"], tuple(f"{name}_2" for name in ADDED)),
+        (["pay"], ["scale", "loss_2"], tuple(f"{name}_3" for name in ADDED)),
+        (["a", "b"], ["scale", "pay"], TWO_COLUMNS),
+        (["a", "b"], ["scale_b"], tuple(f"{name}_2" for name in TWO_COLUMNS)),
     ],
 )
 def test_names_that_are_taken_get_a_number(scaled, taken, names):
     assert loss_columns(scaled, taken) == names
+    assert loss_columns(scaled, taken, end_to_end=True)[:-1] == names
+    assert loss_columns(scaled, [*taken, "END_TO_END"], end_to_end=True)[-1] not in {*taken, "end_to_end"}
 
 
 def test_losses_of_two_mechanisms_side_by_side(tmp_path, mechanism):
@@ -312,7 +326,7 @@ def plain_units(mechanism, rows):
         line = waiting[(cells[(len(cells) - 1) // 2],) if one else tuple(cells)]
         line.sort()
         scale, loss = line.pop(0)
-        found[who] = loss, scale
+        found[who] = six_digits(loss, scale)
     assert not any(waiting.values())
     return [None if who is None or value is None else found[who.strip()] for who, value in rows]
 
@@ -440,18 +454,126 @@ def test_a_changed_mechanism_is_not_believed(tmp_path, mechanism):
         write_losses(mechanism, PAY, tmp_path / "a.csv", engine="duckdb")
 
 
-def test_the_hardest_are_those_with_the_largest_losses(mechanism):
+def test_the_hardest_need_the_largest_scales(mechanism):
     groups = Groups.of(mechanism)
-    hardest = groups.hardest(3)
-    assert [row["loss"] for row in hardest] == sorted(mechanism.losses().tolist(), reverse=True)[:3]
+    hardest = groups.hardest(99)
+    keys = [(line["scale_needed"], line["loss"]) for line in hardest]
+    assert keys == sorted(keys, reverse=True)
+    assert {line["cell"]: line["people"] for line in hardest} == {
+        cell: people for cell, people in enumerate(mechanism.histogram.tolist()) if people
+    }
     axis = mechanism.grid.axis
-    for row in hardest:
-        middle = axis.midpoints()[row["cell"]]
-        assert row["from"] < middle < row["to"]
-        assert row["to"] - row["from"] == pytest.approx(axis.width)
-        assert (
-            sum(g["people"] for g in groups.hardest(99) if g["cell"] == row["cell"]) == mechanism.histogram[row["cell"]]
-        )
+    for line in hardest:
+        assert line["from"] < axis.midpoints()[line["cell"]] < line["to"]
+        assert sum(part["people"] for part in line["carried"]) == line["people"]
+        assert max(part["loss"] for part in line["carried"]) == line["loss"]
+        assert line["scale_needed"] <= min(part["scale"] for part in line["carried"])
+
+
+def crowd_and_loners():
+    """270 people in a crowd and three far from everyone, the rows 101, 201 and 273."""
+    rng = np.random.default_rng(3)
+    pay = rng.normal(1040, 120, 270).round().tolist()
+    pay.insert(100, 3900.0)
+    pay.insert(200, 3100.0)
+    return [*pay, 20.0]
+
+
+def test_who_stands_out_is_listed_by_row_and_who_hides_others_is_not(tmp_path):
+    pay = crowd_and_loners()
+    made = optimize(pay, bounds=(0, 4000), epsilon=1)
+    found = write_losses(made, pay, tmp_path / "a.csv")
+    hardest = found.hardest()
+    assert sorted(row for line in hardest[:3] for row in line["rows"]) == [101, 201, 273]
+    assert all(line["values"] == [pay[row - 1] for row in line["rows"]] for line in hardest)
+    assert all(len(line["rows"]) + line["more_rows"] == line["people"] for line in hardest)
+    crowd = [line for line in found.groups.hardest(999) if line["people"] > 20]
+    assert max(part["scale"] for line in crowd for part in line["carried"]) > 10 * min(made.group_scales.min(), 99)
+    assert {line["scale_needed"] for line in crowd} == {made.scales[0][0] * 4000}
+    table = pl.read_csv(tmp_path / "a.csv")
+    assert table["row"].to_list() == list(range(1, 274))
+    assert table["value"].to_list() == pay
+    assert found.to_json()["people_standing_out"] == int((table["scale_needed"] > made.scales[0][0] * 4000).sum()) >= 3
+    assert not found.stands_out[found.groups.people > 20].any()
+    hides = found.groups.hides_others
+    assert found.to_json()["people_hiding_others"] == int((table["scale"] > table["scale_needed"]).sum()) > 0
+    assert hides.any()
+    assert not hides.all()
+
+
+def test_the_scale_needed_is_the_least_that_protects_one_person_alone(mechanism):
+    """Against a plain loop: one person's row exchanged for another, everyone else's as they are."""
+    game, groups = mechanism.game(), Groups.of(mechanism)
+    cells, scales = mechanism.cells.tolist(), mechanism.scale_indices.tolist()
+    width = mechanism.grid.axis.range
+    rows = {(c, v): axis_weights(mechanism.noise, [s for (s,) in mechanism.scales], 41)[v, c]
+            for c in set(cells) for v in range(len(mechanism.scales))}  # fmt: skip
+    sums = sum(n * rows[c, v].astype(float) for c, v, n in zip(cells, scales, mechanism.people.tolist(), strict=True))
+    for line in groups.hardest(99):
+        mine = min(v for c, v in zip(cells, scales, strict=True) if c == line["cell"])
+        for v in range(mine + 1):
+            row = rows[line["cell"], v].astype(float)
+            then = sums - rows[line["cell"], mine] + row
+            ratio = np.abs(np.log(then / game.people) - np.log((then - row) / (game.people - 1))).max()
+            if ratio <= 1 - 1e-9:
+                break
+        assert line["scale_needed"] == pytest.approx(mechanism.scales[v][0] * width)
+
+
+def test_losses_end_to_end_are_those_of_an_audit(tmp_path):
+    pay = crowd_and_loners()
+    made = optimize(pay, bounds=(0, 4000), epsilon=1, bins=40)
+    notes = []
+    found = write_losses(made, pay, tmp_path / "a.csv", end_to_end=True, measuring=notes.append)
+    measured = end_to_end(made)
+    assert [state.done for state in notes if state.done] == sorted(state.done for state in notes if state.done) != []
+    hardest = found.hardest()
+    assert [line["end_to_end"] for line in hardest] == sorted(measured.losses.tolist(), reverse=True)[:10]
+    known = dict(zip(measured.cells.tolist(), measured.losses.tolist(), strict=True))
+    table = pl.read_csv(tmp_path / "a.csv")
+    expected = [six_digits(known[made.grid.axis.cell_of(value)])[0] for value in pay]
+    assert table["end_to_end"].to_list() == expected
+    assert found.to_json()["end_to_end"] == measured.sentence
+
+
+def test_losses_end_to_end_of_people_with_several_rows(tmp_path):
+    rows = visits().drop_nulls()
+    made = optimize(rows, column="pay", bounds=(0, 100), epsilon=3, bins=6, unit="who")
+    write_losses(made, rows, tmp_path / "a.parquet", end_to_end=True)
+    measured = end_to_end(made)
+    known = {tuple(bag): loss for bag, loss in zip(made.players.bags, measured.losses.tolist(), strict=True)}
+    mine = defaultdict(list)
+    for who, value in rows.rows():
+        mine[who].append(made.grid.axis.cell_of(value))
+    found = pl.read_parquet(tmp_path / "a.parquet")
+    for who, loss in zip(found["who"], found["end_to_end"], strict=True):
+        bag = tuple((cell, mine[who].count(cell)) for cell in sorted(set(mine[who])))
+        assert loss == six_digits(known[bag])[0]
+
+
+def test_other_people_are_refused_before_anything_is_measured(tmp_path, mechanism):
+    told = []
+    with pytest.raises(BadInput, match="is not what the mechanism was made from: it has other people"):
+        write_losses(mechanism, PAY[:-1], tmp_path / "a.csv", end_to_end=True, measuring=told.append)
+    assert not told
+    assert not list(tmp_path.iterdir())
+
+
+def test_losses_end_to_end_with_differential_privacy_are_those_of_a_draw(tmp_path):
+    made = envelope(PAY, column="pay", bounds=(0, 100), epsilon=2, bins=15)
+    found = write_losses(made, frame(), tmp_path / "a.parquet", end_to_end=True)
+    table = pl.read_parquet(tmp_path / "a.parquet")
+    assert found.columns == ("row", "loss", "end_to_end")
+    assert table["loss"].to_list() == table["end_to_end"].to_list()
+    assert len(found.hardest()) == min(10, found.lines)
+
+
+def test_what_an_audit_cannot_measure_is_refused_before_anything_is_written(tmp_path):
+    with pytest.warns(NotPublicWarning):
+        made = optimize(PAY, epsilon=1, bins=41)
+    with pytest.raises(BadInput, match="bounds of this mechanism were read off the data"):
+        write_losses(made, PAY, tmp_path / "a.csv", end_to_end=True)
+    assert not list(tmp_path.iterdir())
 
 
 def test_the_command(run, folder):
@@ -459,19 +581,32 @@ def test_the_command(run, folder):
     assert run(*optimizing, "--out", "pay.eq")[0] == 0
     status, out, err = run("losses", "pay.eq", "pay.csv", "--out", "losses.csv")
     assert status == 0, err
-    assert "Hardest to protect: 5 of" in out
-    assert "300 rows, with the new columns 'loss' and 'scale', are in losses.csv (only you can read it)." in out
+    assert "Hardest to protect first: " in out
+    assert " of 300 people need more than the least scale on offer, 0." in out
+    assert "Hard to protect: few people are near" in out
+    assert "people in the cell" in out
+    assert "which of them carries it is arbitrary" in out
+    assert "300 rows, in the order of the data, with the new columns 'row', 'loss', 'scale' and 'scale_needed'" in out
     assert "as secret as the data" in out
     status, out, err = run("losses", "pay.eq", "pay.csv", "--out", "losses.parquet", "--engine", "duckdb", "--json")
     told = json.loads(out)
     assert (status, err, told["rows"], told["people"], told["left_out"]) == (0, "", 300, 300, 0)
-    assert told["columns"] == ["loss", "scale"]
-    assert told["worst_loss"] == told["hardest"][0]["loss"] <= told["epsilon"] == 1
-    assert set(told["hardest"][0]) == {"cell", "from", "to", "people", "scale", "loss"}
+    assert told["columns"] == list(ADDED)
+    assert told["worst_loss"] <= told["epsilon"] == 1
+    assert told["end_to_end"] is None
+    assert set(told["hardest"][0]) == {
+        "cell", "from", "to", "people", "scale_needed", "carried", "loss", "rows", "values", "more_rows"
+    }  # fmt: skip
     assert "as secret as the data" in told["note"]
-    both = [pl.read_csv("losses.csv"), pl.read_parquet("losses.parquet").select(pl.col("loss", "scale"))]
-    assert both[0].select("loss", "scale").equals(both[1])
-    assert both[0]["loss"].max() == told["worst_loss"]
+    both = [pl.read_csv("losses.csv"), pl.read_parquet("losses.parquet").select(ADDED)]
+    assert both[0].select(ADDED).equals(both[1])
+    assert both[0]["loss"].max() == six_digits(told["worst_loss"])[0]
+
+    status, out, _ = run("losses", "pay.eq", "pay.csv", "--out", "again.csv", "--end-to-end")
+    assert (status, "end to end" in out, "sorted by the loss end to end" in out) == (0, True, True)
+    assert "Measured for this dataset, end to end" in out
+    assert re.search(r"\(\d+ of \d+ in the cell\)", out)
+    assert pl.read_csv("again.csv").columns[-1] == "end_to_end"
 
     assert run("losses", "pay.eq", "pay.csv", "--out", "losses.csv")[0] == 2
     assert run("losses", "pay.eq", "pay.csv", "--out", "losses.csv", "--force")[0] == 0
@@ -481,6 +616,33 @@ def test_the_command(run, folder):
     assert not (folder / "no.csv").exists()
     status, out, _ = run("losses", "--help")
     assert (status, "smallest scale first" in " ".join(out.split())) == (0, True)
+
+
+def test_the_list_has_those_who_stand_out_or_says_that_nobody_does(run, folder):
+    for name, pay in (("few", crowd_and_loners()), ("all", [100.0] * 50 + [300.0] * 50)):
+        pl.DataFrame({"pay": pay}).write_csv(f"{name}.csv")
+        asked = ("--bounds", "pay", 0, 4000, "--epsilon", 1, "--bins", 40, "--out", f"{name}.eq")
+        assert run("optimize", f"{name}.csv", *asked)[0] == 0
+        status, out, _ = run("losses", f"{name}.eq", f"{name}.csv", "--out", f"{name} losses.csv")
+        assert status == 0
+        if name == "all":
+            assert "Nobody needs more than the least scale on offer" in out
+            assert "Hardest to protect first: 2 of 2 cells" in out
+        else:
+            found = pl.read_csv("few losses.csv")
+            need = found.filter(pl.col("scale_needed") > pl.col("scale_needed").min())["pay"].n_unique()
+            listed = [line for line in out.splitlines() if line.startswith("│")]
+            assert 3 <= len(listed) <= min(need, 10)
+            assert all(f" {row} │" in out for row in (101, 201, 273))
+
+
+def test_nobody_is_listed_where_a_theorem_bounds_everyone_alike(run, folder):
+    asked = ("--bounds", "pay", 0, 100, "--bins", 10, "--epsilon", 1, "--rows", 5, "--method", "pay-once")
+    assert run("synthesize", "pay.csv", *asked, "--out", "rows.csv")[0] == 0
+    status, out, err = run("losses", "rows.eq", "pay.csv", "--out", "losses.csv")
+    assert (status, err) == (0, "")
+    assert "Nobody is harder to protect than others" in out
+    assert "Hardest" not in out
 
 
 def test_the_name_is_public():

@@ -8,6 +8,8 @@ import polars as pl
 import pytest
 
 import equinoise
+from equinoise.analysis.answers.answer import Answer
+from equinoise.analysis.answers.ask import Answers
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.report.pages import _answers, public_page
 
@@ -65,15 +67,19 @@ def test_rows_have_answers_as_a_table_as_json_and_in_a_file(run, published, fold
     )
     found = answers(run, *asked, "mean:day", "--by", "ward", "--out", "answers.csv")
     assert [answer["group"] for answer in found["answers"]] == [
-        "ward = elective", "ward = emergency", None, None, None, "ward = elective", "ward = emergency"
+        "ward = elective", "ward = emergency", None, None, None, None, "ward = elective", "ward = emergency", None
     ]  # fmt: skip
+    alone = answers(run, *asked, "mean:day")["answers"]
+    assert [answer for answer in found["answers"] if answer["group"] is None] == alone
     assert found["answers"][0]["estimate"] == pytest.approx(rows.filter(ward="elective")["age"].mean())
-    assert found["answers"][5]["low"] < found["answers"][5]["estimate"] < found["answers"][5]["high"]
+    assert found["answers"][6]["low"] < found["answers"][6]["estimate"] < found["answers"][6]["high"]
     assert found["promise"] is None
     table = pl.read_csv("answers.csv")
     assert table["question"].to_list() == [answer["question"] for answer in found["answers"]]
-    assert float(table["estimate"][0]) == found["answers"][0]["estimate"]
-    assert table["estimate"][5] == found["answers"][5]["estimate"]
+    assert table["group"].to_list() == [answer["group"] or "all" for answer in found["answers"]]
+    assert table["estimate"][0] == f"{found['answers'][0]['estimate']:.6g}"
+    assert table["estimate"][6] == found["answers"][6]["estimate"]
+    assert set(table["contains"]) == {"rows"}
 
 
 def test_counts_have_answers_of_every_kind_and_the_saved_mechanism_the_same(run, published):
@@ -89,7 +95,7 @@ def test_counts_have_answers_of_every_kind_and_the_saved_mechanism_the_same(run,
         assert answer["low"] <= answer["estimate"] <= answer["high"]
         assert "the privacy noise" in answer["contains"]
         assert answer["level"] == 0.95
-    assert found["note"] == ""
+    assert found["note"].startswith("Of one release, use these answers: ")
     assert found["promise"].startswith("Differential privacy with epsilon 1 ")
     counts = equinoise.Release.open("counts.json").counts.counts
     assert by_name["count of all"]["estimate"] == counts.sum()
@@ -97,7 +103,29 @@ def test_counts_have_answers_of_every_kind_and_the_saved_mechanism_the_same(run,
     status, out, _ = run("answer", "counts.json", *asked, "--by", "ward")
     assert status == 0
     assert "count of all ward = elective " in " ".join(out.split())
+    assert "count of all all " in " ".join(out.split())
+    assert "Of one release, use these answers: " in out
+    assert "'age' is known only to bins of up to 3, so people count as evenly spread over theirs" in out
+    assert "Values of 'age' below 18 or above 100 count as 18 or 100, in the answer as in its interval." in out
     assert "count of ward = elective all " in " ".join(out.split())
+
+
+def test_a_file_of_answers_has_six_digits_and_a_word_for_each_part(run, published, folder):
+    found = answers(
+        run, "counts.json", "mean:age", "count", "share:ward", "median:day", "--by", "ward", "--out", "a.csv"
+    )["answers"]
+    lines = (folder / "a.csv").read_text().splitlines()
+    assert lines[0] == "question,group,estimate,low,high,level,contains,p_value,mostly"
+    assert '"noise, people, bins, bounds"' in lines[1]
+    assert all(len(line) < 140 for line in lines)
+    numbers = [word for line in lines[1:] for word in line.split(",") if word[:1].isdigit() and "-" not in word]
+    assert numbers
+    assert all(len(word.replace(".", "").lstrip("0")) <= 7 for word in numbers)
+    assert [answer["mostly"] in {None, "noise", "people", "bins"} for answer in found] == [True] * len(found)
+    release = equinoise.Release.open("counts.json")
+    assert [answer.group for answer in release.mean("age", by="ward")] == ["ward = elective", "ward = emergency"]
+    large = Answers((Answer("count of all", None, 12345678.0, 12345670.5, 0.000123456789, 0.95, ()),)).to_frame()
+    assert large.select("estimate", "low", "high").row(0) == (12345678.0, 12345670.0, 0.000123457)
 
 
 def test_synthesize_shows_answers_beside_the_data_to_the_custodian_alone(run, published):

@@ -95,7 +95,7 @@ def test_losses_of_columns_whose_names_differ_in_case_only(folder, run):
     for engine in ("polars", "duckdb"):
         write_losses("a.eq", "a.parquet", f"{engine}.csv", engine=engine)
     assert (folder / "polars.csv").read_bytes() == (folder / "duckdb.csv").read_bytes()
-    assert pl.read_csv("polars.csv").columns == ["who", "X", "x", "Who", "loss", "scale"]
+    assert pl.read_csv("polars.csv").columns == ["who", "X", "x", "Who", "row", "loss", "scale", "scale_needed"]
 
 
 def test_a_file_under_two_names_is_not_counted_twice(tmp_path):
@@ -317,7 +317,7 @@ def test_columns_may_be_called_as_we_call_ours(folder, x, who):
         write_losses(made[0], "a.csv", f"{engine} text.csv", engine=engine)
     assert len({(m.total_people, tuple(m.histogram)) for m in made}) == 1
     for name in ("polars.csv", "duckdb.csv", "polars text.csv", "duckdb text.csv"):
-        assert pl.read_csv(name).columns == [*frame.columns, "loss", "scale"]
+        assert pl.read_csv(name).columns == [*frame.columns, "row", "loss", "scale", "scale_needed"]
 
 
 @pytest.mark.filterwarnings("error")

@@ -40,7 +40,7 @@ def polars_losses(mechanism, tmp_path_factory):
     """Losses (rows of a table) as polars writes them, in this process."""
     out = tmp_path_factory.mktemp("plain") / "a.parquet"
     found = write_losses(mechanism, rows(), out)
-    assert (found.rows, found.left_out, found.columns) == (PEOPLE, 18, ("loss_2", "scale_2"))
+    assert (found.rows, found.left_out, found.columns) == (PEOPLE, 18, ("row_2", "loss_2", "scale_2", "scale_needed_2"))
     return pl.read_parquet(out)
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from benchmarks import heights as basketball
 from equinoise import BadInput
-from equinoise.experiments import datasets, findings, games, goals, paper_results, regression, tables
+from equinoise.experiments import datasets, findings, games, goals, paper_results, regression, report, tables, verdict
 from equinoise.experiments import reproduce as runs
 from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.markdown import markdown
@@ -278,6 +278,58 @@ def test_a_goal_that_is_missed_says_why():
     assert "KL of 0.500" in missed.why
 
 
+def test_the_verdict_says_which_scales_reached_what():
+    def own(method, scales, kl, **other):
+        return tables.Row(1.0, method, scales, tables.OURS, 100, {"kl": [kl]}, **{"protected": 100, **other})
+
+    table = [
+        own("best-response", "wide", 0.0011), own("optimal", "wide", 0.0009, lower_bound=0.0009),
+        own("best-response", "paper", 0.2963), own("optimal", "paper", 0.2963, lower_bound=0.296379),
+    ]  # fmt: skip
+    reached, impossible = list(goals.height_goals(table)), verdict.out_of_reach(table)
+    assert impossible == [verdict.PaperScales(1.0, 0.296379, 0.0066)]
+    first, second = verdict.verdict(reached, impossible)
+    assert first.startswith("Not reproduced with the paper's own scales")
+    assert "0.2963 against 0.0066 † at epsilon 1" in first  # a lower bound is rounded down
+    assert "With our wide scales, which are not the paper's, all 2 figures below were reached" in second
+    (alone,) = verdict.verdict([replace(reached[0], reached=False), reached[1]], [])
+    assert "1 of 2 figures" in alone
+    assert verdict.verdict([], []) == []
+    open_search = [own("optimal", "paper", 0.2963, lower_bound=0.001)]
+    assert verdict.out_of_reach(open_search) == []
+    assert verdict.kl_lines(table) == [["1", "0.0011", "0.0009", "0.2963", "0.2963", "† 0.0066", "† 0.0066"]]
+    assert verdict.kl_lines(table[:1])[0][2] == "-"
+
+
+@pytest.mark.parametrize(
+    ("change", "text"), [(0.1234, "+12.3%"), (-0.0004, "0.0%"), (0.0, "0.0%"), (-0.0123, "-1.2%"), (0.0006, "+0.1%")]
+)
+def test_a_change_of_nothing_has_no_sign(change, text):
+    assert tables.signed_percent(change) == text
+
+
+def test_genetic_rows_of_few_generations_are_no_result(few, no_pictures, tmp_path):
+    runs.reproduce(["height"], out=tmp_path / "out", quick=True)
+    text = (tmp_path / "out" / "reproduction.md").read_text()
+    ours = [line for line in text.splitlines() if line.startswith("| 1 | genetic") and "| ours |" in line]
+    assert len(ours) == 2
+    assert all("genetic (2 generations: too few, not a result)" in line for line in ours)
+    assert "| 1 | genetic | paper | the paper's †" in text
+    assert "It is in no picture." in text
+    kl = (tmp_path / "out" / "tables" / "heights-kl.csv").read_text()
+    assert "genetic," not in kl
+    assert "genetic †" in kl
+    assert text.index("How to read this") < text.index("What was reached, with which scales")
+    assert "means over 2 seeds (best response), 1 seed (genetic) and 1 seed (optimal)" in text
+    assert "public bounds 163 to 226" in text  # these people are others than those whose ends they are
+
+
+def test_bounds_that_are_the_ends_of_the_data_are_called_so():
+    heights = datasets.heights()
+    assert report.bounds_words(heights).startswith("bounds 163 to 226 (the smallest and the largest value in the data")
+    assert report.bounds_words(datasets.wages()) == "public bounds 0 to 4000"
+
+
 def test_what_is_found_out_about_the_paper():
     heights = datasets.heights()
     assert len({finding.title for finding in findings.grid_findings(heights)}) == 7
@@ -394,9 +446,13 @@ def test_the_command_tells_what_was_reached(few, no_pictures, run, folder):
     told = json.loads(out)
     assert (told["parts"], told["reused"]) == (9, 0)
     assert told["reached"] == all(goal["reached"] for goal in told["goals"])
+    assert told["kl"][0]["the paper's best †"] == "† 0.0066"
+    assert told["verdict"]
     assert "1 of 9: heights-laplace-eps1" in err
     status, out, _ = run("reproduce", "height", "--quick", "--out", "new")
     assert "9 parts, 9 of them done before" in out
+    assert out.startswith(told["verdict"][0])
+    assert "KL of one draw from the original, heights of basketball players" in out
     assert (folder / "new" / "reproduction.html").is_file()
 
 

@@ -37,7 +37,7 @@ def pay_opening(folder):
 
 
 def three_columns(folder):
-    """A file of 300 people, and its schema: two columns that go together, a ward, empty in two rows, and their names."""
+    """A file of 300 people, and its schema: two columns that go together, a ward (empty in two rows), names."""
     rng = np.random.default_rng(12)
     tall = (2 * PAY_VALUES + rng.normal(0, 20, 300)).clip(0, 200)
     ward = rng.choice(["north", "south", "east"], 300)

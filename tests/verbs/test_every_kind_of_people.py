@@ -187,6 +187,12 @@ def test_the_whole_way_through_the_command_line(kind, run, folder):
     assert Mechanism.open("m.eq").ledger.spent == 5
 
 
+def _added(several):
+    """The columns of losses and scales, for several columns of data or for one."""
+    each = [f"_{name}" for name in several] or [""]
+    return ["loss", *(f"scale{name}" for name in each), *(f"scale_needed{name}" for name in each)]
+
+
 @every_kind
 def test_losses_through_the_command_line(kind, run, folder):
     data = people.data(kind)
@@ -198,19 +204,20 @@ def test_losses_through_the_command_line(kind, run, folder):
     assert (status, told["rows"], told["people"], told["left_out"]) == (0, len(data), made.total_people, 0)
     assert told["worst_loss"] == made.worst_loss
     hardest = Groups.of(made).hardest(10**6)
-    assert told["hardest"] == hardest[:5]
+    assert [{name: line[name] for name in hardest[0]} for line in told["hardest"]] == hardest[:10]
     assert all(np.all(np.less(one["from"], one["to"])) for one in hardest)  # also where a column's bins descend
     found = pl.read_csv("losses.csv")
     assert found.drop(told["columns"]).columns == data.columns
-    assert told["columns"] == (["loss", "scale_a", "scale_b"] if kind in people.SEVERAL_COLUMNS else ["loss", "scale"])
+    assert told["columns"] == ["row", *_added(["a", "b"] if kind in people.SEVERAL_COLUMNS else [])]
+    assert found["row"].to_list() == list(range(1, len(data) + 1))
     if kind in people.SEVERAL_ROWS:
-        alike = found.group_by("who").agg(pl.col(told["columns"]).n_unique()).drop("who")
-        assert alike.max().row(0) == (1,) * len(told["columns"])
+        alike = found.group_by("who").agg(pl.col(told["columns"][1:]).n_unique()).drop("who")
+        assert alike.max().row(0) == (1,) * len(told["columns"][1:])
         everyone = found.unique("who")
     else:
         everyone = found
     expected = np.repeat(made.losses(), made.people)
-    np.testing.assert_allclose(np.sort(everyone["loss"].to_numpy()), np.sort(expected), rtol=1e-12)
+    np.testing.assert_allclose(np.sort(everyone["loss"].to_numpy()), np.sort(expected), rtol=1e-5)
     cells = [[axis.cell_of(v) for v in data[axis.name]] for axis in made.grid.axes]
     mine, bags = {}, made.bags
     names = data["who"].to_list() if kind in people.SEVERAL_ROWS else range(len(data))
@@ -221,7 +228,7 @@ def test_losses_through_the_command_line(kind, run, folder):
         known.setdefault(bag, set()).add(made.losses()[group])
     for who, loss in zip(names, found["loss"].to_list(), strict=True):
         bag = tuple((cell, mine[who].count(cell)) for cell in sorted(set(mine[who])))
-        assert any(math.isclose(loss, one, rel_tol=1e-12) for one in known[bag])
+        assert any(math.isclose(loss, one, rel_tol=1e-5) for one in known[bag])
     data[1:].write_csv("fewer.csv")
     status, _, err = run("losses", "m.eq", "fewer.csv", "--out", "none.csv")
     assert (status, "is not what the mechanism was made from" in err) == (2, True)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from equinoise.analysis.end_to_end import EndToEnd
+from equinoise.analysis.scales_needed import scales_needed
 from equinoise.data.grid import Floats, Grid, Ints
 from equinoise.data.players import Bag, Players
 from equinoise.errors import BadInput
 from equinoise.mechanisms.base import Mechanism
 
-HARDEST_GROUPS = 5
-"""Groups of people that a summary names."""
+HARDEST_LINES = 10
+"""Lines of interchangeable people that a summary names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,7 +25,8 @@ class Groups:
 
     There is a line for every cell or, for people with several rows, for every bag of cells, of which ``cells`` has the
     lowest; all are between two ``corners``, which are cells, too. ``scales`` has one per axis, in data units; with
-    differential privacy nobody has one.
+    differential privacy nobody has one. ``needed`` has the scale that anyone of the line needs for themselves, and
+    ``end_to_end``, if that was measured, their loss with all worked out again without one of them.
     """
 
     grid: Grid
@@ -33,36 +36,69 @@ class Groups:
     people: Ints
     losses: Floats
     scales: Floats
+    needed: Floats
+    end_to_end: Floats | None = None
 
     @classmethod
-    def of(cls, mechanism: Mechanism) -> Groups:
-        """The groups of any mechanism."""
+    def of(cls, mechanism: Mechanism, measured: EndToEnd | None = None) -> Groups:
+        """The groups of any mechanism, with what was measured of it end to end."""
         (cells, people), corners, scales = mechanism.groups(), _corners(mechanism.members), mechanism.group_scales
         number = line_of_bag(mechanism)
         lines = np.array([number[bag] for bag in mechanism.bags])
         alone = mechanism.total_people == 1  # without them there is nobody, and nothing is released
         losses = np.full(1, np.inf) if alone else mechanism.losses()
         order = np.lexsort((*scales.T[::-1], lines))
+        needed, again = scales_needed(mechanism)[order], None
+        if measured is not None:
+            own = measured.cells if mechanism.members.single else np.arange(len(measured.cells))
+            again = measured.losses[np.searchsorted(own, lines[order])]
         lines, cells, corners, people = (part[order] for part in (lines, cells, corners, people))
-        return cls(mechanism.grid, lines, cells, corners, people, losses[order], scales[order])
+        return cls(mechanism.grid, lines, cells, corners, people, losses[order], scales[order], needed, again)
 
-    def hardest(self, most: int = HARDEST_GROUPS) -> list[dict[str, Any]]:
-        """The groups with the largest losses and, among those, the largest scales."""
-        hardest = []
-        for group in np.lexsort((*-self.scales.T[::-1], -self.losses))[:most].tolist():
-            low, high = _box(self.grid, *self.corners[group].tolist())
-            several, scale = len(low) > 1, self.scales[group].tolist()
-            hardest.append(
-                {
-                    "cell": int(self.cells[group]),
-                    "from": low if several else low[0],
-                    "to": high if several else high[0],
-                    "people": int(self.people[group]),
-                    "scale": scale if several else scale[0] if scale else None,
-                    "loss": float(self.losses[group]),
-                }
-            )
-        return hardest
+    @property
+    def hides_others(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Whether people of each group carry more noise than they need for themselves."""
+        return np.asarray((self.scales > self.needed).any(axis=1))
+
+    def hardest_lines(self) -> list[slice]:
+        """The groups of every line, the hardest to protect first: by the loss end to end, if that was measured, then by
+        the scale that they need (in shares of the range) and the loss of one draw."""
+        begins = np.flatnonzero(np.diff(self.lines, prepend=-1))
+        ends = np.append(begins[1:], len(self.lines))
+        ranges = np.array([axis.range for axis in self.grid.axes][: self.needed.shape[1]])
+        keys = [-np.maximum.reduceat(self.losses, begins), -(self.needed[begins] / ranges).sum(axis=1)]
+        if self.end_to_end is not None:
+            keys.append(-self.end_to_end[begins])
+        return [slice(int(begins[k]), int(ends[k])) for k in np.lexsort(keys)]
+
+    def hardest(self, most: int = HARDEST_LINES) -> list[dict[str, Any]]:
+        """The lines of people who are hardest to protect, hardest first."""
+        return [self._line_json(line) for line in self.hardest_lines()[:most]]
+
+    def box(self, group: int) -> tuple[list[Any], list[Any]]:
+        """Where the cells of a group begin and end on every axis, in data units."""
+        return _box(self.grid, *self.corners[group].tolist())
+
+    def _line_json(self, line: slice) -> dict[str, Any]:
+        first = line.start
+        low, high = self.box(first)
+        carried = zip(self.scales[line].tolist(), self.people[line].tolist(), self.losses[line].tolist(), strict=True)
+        again = {} if self.end_to_end is None else {"end_to_end": float(self.end_to_end[first])}
+        return {
+            "cell": int(self.cells[first]),
+            "from": _one(low),
+            "to": _one(high),
+            "people": int(self.people[line].sum()),
+            "scale_needed": _one(self.needed[first].tolist()),
+            "carried": [{"scale": _one(scale), "people": many, "loss": loss} for scale, many, loss in carried],
+            "loss": float(self.losses[line].max()),
+            **again,
+        }
+
+
+def _one(values: list[Any]) -> Any:
+    """The value of one column alone, the values of several in a list; None of no column."""
+    return values if len(values) > 1 else values[0] if values else None
 
 
 def line_of_bag(mechanism: Mechanism) -> dict[Bag, int]:

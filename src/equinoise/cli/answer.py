@@ -35,7 +35,7 @@ def complete_question(context: click.Context, parameter: click.Parameter, begun:
 @click.option(
     "--by",
     metavar="COLUMN",
-    help="Answer for every category of this column; questions about it itself for all.",
+    help="Answer for every category of this column, then for all; questions about it itself for all alone.",
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of the intervals.")
 @click.option("--schema", type=FILE_PATH, help="For rows: a TOML file of what is public about their columns.")
@@ -79,7 +79,7 @@ def command(
     with terminal.task_progress("Working out answers"):
         release = Release.open(file, schema)
         columns = release.columns
-        answers = ask(columns, [parse_question(text, columns) for text in questions], by=by, level=level)
+        answers = ask(columns, [parse_question(text, columns) for text in questions], by=by, level=level, everyone=True)
     if out is not None:
         write_frames(out, iter([answers.to_frame()]), mode=0o644, force=force)
     promise = None if release.promise is None else release.promise.public().in_one_line

@@ -44,14 +44,29 @@ def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -
     if as_json:
         terminal.print_json(found.to_json())
         return
+    for sentence in found.verdict:
+        click.echo(sentence)
     for goal in found.goals:
         click.echo(goal.sentence())
+    if found.kl:
+        print_kl(found.kl)
     for name, reason in found.left_out.items():
         click.echo(f"Left out: {name}. {reason}", err=True)
     again = f", {found.reused} of them done before" if found.reused else ""
     click.echo(
         f"{found.parts} parts{again}, {found.seconds:.0f} s. The page is {out / run.PAGE} (and {out / run.TEXT})."
     )
+
+
+def print_kl(lines: Sequence[Sequence[str]]) -> None:
+    """KL on the heights, ours beside the paper's, as a table."""
+    from equinoise.experiments.verdict import KL_TITLE, kl_header
+    from equinoise.present.terminal.consoles import number_table, stdout_console
+
+    table = number_table(KL_TITLE, *kl_header())
+    for line in lines:
+        table.add_row(*line)
+    stdout_console().print(table)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def find_column(column: str | None, names: list[str], source: str) -> str:
     if column in names:
         return column
     lowered = {name.lower(): name for name in names}
-    near = [lowered[n] for n in difflib.get_close_matches(column.lower(), lowered, n=3, cutoff=0.5)]
+    near = [lowered[n] for n in difflib.get_close_matches(column.lower(), lowered, n=3, cutoff=0.6)]
     hint = f"Did you mean {_listed(near)}?" if near else f"It has {_listed(names)}."
     several = next((name for name in names if column in re.split(r"\s*[,;\t|]\s*", name)), None)
     if several is not None:

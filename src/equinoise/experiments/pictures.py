@@ -20,6 +20,11 @@ COLOURS = {ORIGINAL: theme.COLOURS[ORIGINAL], **{NAMES[method]: theme.METHODS[me
 DASHED = NAMES["optimal"]
 """Drawn last and with gaps, so that what it lies on can be seen."""
 
+OWN, THEIR_SCALES, PRINTED = "ours", "ours, the paper's scales", f"printed in the paper {MARK}"
+SHAPES = {OWN: "circle", THEIR_SCALES: "square", PRINTED: "cross"}
+DASHES: dict[str, list[float]] = {OWN: [1, 0], THEIR_SCALES: [8, 5], PRINTED: [1.5, 3.5]}
+"""How lines and points tell scales apart."""
+
 LEAST_KL = 1e-6
 """What is below is drawn there."""
 
@@ -39,37 +44,57 @@ def of_games(data: Dataset, results: Sequence[dict[str, Any]], table: Sequence[R
 def _distances(data: Dataset, table: Sequence[Row]) -> Figure:
     """KL against epsilon: ours, and the paper's dashed."""
     points: list[dict[str, Any]] = [
-        {"epsilon": row.epsilon, "KL": max(row.means["kl"], LEAST_KL), "method": _series(row), "whose": row.whose}
+        {
+            "epsilon": row.epsilon,
+            "KL": max(row.means["kl"], LEAST_KL),
+            "method": _series(row),
+            "whose": row.whose,
+            "scales": _scales(row),
+        }
         for row in table
     ]
     alt = altair()
     series = {_series(row): row for row in table}
-    dashes = {
-        name: [4, 4] if row.whose != OURS else [1, 0] if row.scales != "paper" else [10, 3]
-        for name, row in series.items()
-    }
+    dashes = {name: _dashes(row) for name, row in series.items()}
+    best = f"datum.whose === '{OURS}' && indexof(datum.method, '{NAMES['best-response']}') === 0"
+    thick, size = (alt.condition(best, alt.value(more), alt.value(less)) for more, less in ((4, 1.5), (190, 55)))
     base = chart_of(points).encode(
         x=log_x("epsilon", "epsilon", _epsilons(points), room=True),
         y=log_y("KL", "KL from the original (nats)", [point["KL"] for point in points]),
-        color=_colour("method", {name: COLOURS[NAMES[row.method]] for name, row in series.items()}, columns=2),
+        color=_colour(
+            "method", {name: COLOURS[NAMES[row.method]] for name, row in series.items()}, columns=2, symbolSize=1600
+        ),
         detail="method:N",
     )
     dash = alt.Scale(domain=list(dashes), range=list(dashes.values()))
     stroke = alt.StrokeDash("method:N", title=None, sort=list(dashes), scale=dash)
-    stroke = stroke.legend(**theme.ABOVE, symbolType="stroke", columns=2)
-    shapes = alt.Scale(domain=["ours", "the paper's"], range=["circle", "cross"])
-    marks = base.mark_point(filled=True, size=60, opacity=1).encode(
-        shape=alt.Shape("whose:N", title=None, scale=shapes).legend(
+    stroke = stroke.legend(**theme.ABOVE, symbolType="stroke", symbolSize=1600, columns=2)
+    shapes = alt.Scale(domain=list(SHAPES), range=list(SHAPES.values()))
+    marks = base.mark_point(filled=True, opacity=1).encode(
+        size=size,
+        shape=alt.Shape("scales:N", title=None, scale=shapes, sort=list(SHAPES)).legend(
             **theme.ABOVE, symbolFillColor=theme.LIGHT["ink"], symbolStrokeColor=theme.LIGHT["ink"]
-        )
+        ),
     )
     return _figure(
         f"{data.name}-kl", f"KL against epsilon: {data.title.lower()}",
-        f"The mean over seeds, ours with both sets of scales and the paper's {MARK} dotted (below 0.000001 drawn "
-        "there).",
+        f"The mean over seeds: ours with wide scales (solid), ours with the paper's scales (dashed) and what the paper "
+        f"prints {MARK} (dotted). Best response is drawn thick, so that optimal can be seen where both are the same "
+        "(below 0.000001 drawn there).",
         (f"{_series(row)} {row.means['kl']:.4f} at epsilon {row.epsilon:g}" for row in table),
-        (base.mark_line(strokeWidth=1.6).encode(strokeDash=stroke) + marks).properties(height=360), points,
+        (base.mark_line().encode(strokeDash=stroke, strokeWidth=thick) + marks).properties(height=360), points,
     )  # fmt: skip
+
+
+def _scales(row: Row) -> str:
+    """Whose scales, as the shapes of the points tell."""
+    return PRINTED if row.whose != OURS else OWN if row.scales != "paper" else THEIR_SCALES
+
+
+def _dashes(row: Row) -> list[float]:
+    """How a line is dashed; optimal's with the paper's scales shows between best response's dashes."""
+    scales = _scales(row)
+    return DASHES[scales] if (scales, row.method) != (THEIR_SCALES, "optimal") else [3, 3]
 
 
 def _series(row: Row) -> str:

@@ -9,12 +9,28 @@ from typing import Any
 from equinoise.experiments import paper_results, pictures, tables
 from equinoise.experiments.datasets import Dataset
 from equinoise.experiments.findings import Finding, game_findings, grid_findings
-from equinoise.experiments.games import MOST_GENES
+from equinoise.experiments.games import METHODS, MOST_GENES
 from equinoise.experiments.goals import Goal, height_goals, regression_goals
 from equinoise.experiments.settings import Settings
+from equinoise.experiments.verdict import PaperScales, kl_lines, out_of_reach, unfinished_name, verdict
+from equinoise.formatting import join_and
 from equinoise.present.page import Block, Bullets, Page, Paragraph, Section, Table
 
 BAND = "Made from public data: anyone may see it."
+HOW_TO_READ = (
+    "KL says how far the distribution of one draw is from the data's, in nats: 0 is the same, smaller is closer. "
+    f"Figures marked {tables.MARK} are the paper's own, as it prints them, on other people's data. 'Paper' scales are "
+    "the five amounts of noise that the paper offers; 'wide' scales are our eight, from a twentieth of a bin on. "
+    "'Protected' are people whose loss of one draw is at most epsilon, everyone else's noise held fixed: this is not "
+    "differential privacy, and more draws cost more."
+)
+COLUMNS = (
+    "Four columns compare one draw with the data. KL, and 'SD of probabilities, loss': how much the standard deviation "
+    "of the bins' probabilities changes, which is what the paper's 'L1 loss of SD' fits; of both, 0 is the same. "
+    "'Jaccard (above 0.001)': of the bins whose probability is above 0.001 in the data or in a draw, the share where "
+    "it is in both; and 'cosine' of the angle between the two distributions; of both, 1 is the same. 'protected' says "
+    "how many people are."
+)
 LAPLACE = (
     "'Laplace' is the Laplace mechanism with scale (high - low)/epsilon for everyone, cut off to the grid and worked "
     "out exactly; it promises something else than the game: each person's own noisy value is private, so all of them "
@@ -24,11 +40,14 @@ LAPLACE = (
 
 @dataclass(frozen=True)
 class Report:
-    """The page, the tables behind it (as CSV), and what was to be reached."""
+    """The page, the tables behind it (as CSV), what was to be reached, what the paper's scales cannot reach, and KL on
+    the heights (lines of :func:`kl_lines`)."""
 
     page: Page
     tables: dict[str, bytes]
     goals: list[Goal]
+    impossible: list[PaperScales]
+    kl: list[list[str]]
 
 
 def make_report(
@@ -40,6 +59,8 @@ def make_report(
     files: dict[str, bytes] = {}
     goals: list[Goal] = []
     findings: list[Finding] = []
+    impossible: list[PaperScales] = []
+    kl: list[list[str]] = []
     for data in datasets:
         games = [one for one in results if one["data"] == data.name and "metrics" in one]
         if games:
@@ -49,6 +70,7 @@ def make_report(
             files[data.name] = tables.result_csv(table)
             if data.name == "heights":
                 goals += height_goals(table)
+                impossible, kl = out_of_reach(table), kl_lines(table)
                 findings += [*grid_findings(data), *game_findings(table, games)]
     for data in datasets:
         networks = [one for one in results if one["data"] == data.name and "rmse" in one]
@@ -68,15 +90,18 @@ def make_report(
                 for figure in zip(finding.header[1:], figures, strict=True)
             ),
         )
-    sections = [*_opening(goals, left_out, quick=quick), *sections]
+    sections = [*_opening(goals, impossible, left_out, quick=quick), *sections]
     page = Page("The paper's experiments, done again", sections, public=True, band=BAND, static=True)
-    return Report(page, files, goals)
+    return Report(page, files, goals, impossible, kl)
 
 
-def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool) -> Iterator[Section]:
+def _opening(
+    goals: Sequence[Goal], impossible: Sequence[PaperScales], left_out: Mapping[str, str], *, quick: bool
+) -> Iterator[Section]:
+    yield Section("how-to-read", "How to read this", [Paragraph(HOW_TO_READ, "promise")])
     texts = [
-        f"Figures marked {tables.MARK} are the paper's own, as it prints them, and on other people's data: its "
-        "datasets are in no package, so public ones of the same kind stand in. Seconds are of different machines. "
+        "The paper's datasets are in no package, so public ones of the same kind stand in. Seconds are of different "
+        "machines. "
         "Everything else on this page was worked out by 'equinoise reproduce'; manifest.json says with which "
         "settings, seeds and versions, and the folder 'tables' has every figure with all its digits."
     ]
@@ -88,8 +113,6 @@ def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool)
         )
     yield Section("opening", "", [*map(Paragraph, texts)])
     if goals:
-        missed = sum(not goal.reached for goal in goals)
-        verdict = f"{missed} of {len(goals)} were missed." if missed else "All of it was reached."
         table = Table(
             ("figure (the worst of our seeds)", "ours", "to be at most", "reached"),
             [
@@ -98,7 +121,8 @@ def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool)
             ],
             kind="words",
         )
-        yield Section("goals", "What was to be reached", [Paragraph(verdict), table])
+        said = [Paragraph(sentence) for sentence in verdict(goals, impossible)]
+        yield Section("goals", "What was reached, with which scales", [*said, table])
     if left_out:
         reasons = Bullets([f"{name}: {reason}" for name, reason in left_out.items()])
         yield Section("left-out", "What could not be done", [reasons])
@@ -107,17 +131,17 @@ def _opening(goals: Sequence[Goal], left_out: Mapping[str, str], *, quick: bool)
 def _game_blocks(
     data: Dataset, table: Sequence[tables.Row], results: Sequence[dict[str, Any]], settings: Settings
 ) -> Iterator[Block]:
-    low, high = data.bounds[data.column]
-    seeds = sorted({one["seed"] for one in results})
     yield Paragraph(
-        f"{data.people:,} people ({data.source}), {data.column} in {data.units[data.column]}, public bounds "
-        f"{low:g} to {high:g}, {paper_results.BINS} bins, padded once at epsilon 1. Beside it, the paper's table of "
+        f"{data.people:,} people ({data.source}), {data.column} in {data.units[data.column]}, {bounds_words(data)}, "
+        f"{paper_results.BINS} bins, padded once at epsilon 1. Beside it, the paper's table of "
         f"{paper_results.TABLES[data.experiment].data}. Best response and optimal have {settings.restarts} starts, "
         f"the genetic algorithm up to {settings.generations} generations, the optimal solver up to "
-        f"{settings.time_limit:g} seconds. Figures are means over seeds (of {', '.join(map(str, seeds))}, fewer for "
-        f"slow methods) ± their standard deviation. {LAPLACE}"
+        f"{settings.time_limit:g} seconds. {_seeds(results)} {LAPLACE}"
     )
-    yield Table(tables.RESULT_HEADER, tables.result_lines(table), kind="words", marked=tables.THEIRS)
+    unfinished = unfinished_name(settings.generations) if settings.generations < paper_results.GENERATIONS else ""
+    lines = tables.result_lines(table, {"genetic": unfinished} if unfinished else {})
+    yield Table(tables.RESULT_HEADER, lines, kind="words", marked=tables.THEIRS)
+    yield Paragraph(COLUMNS)
     if data.people > MOST_GENES:
         yield Paragraph("The genetic algorithm is left out here, as in the paper: a gene for each person is slow.")
     unproven = "; ".join(
@@ -127,7 +151,41 @@ def _game_blocks(
     )
     if unproven:
         yield Paragraph(f"Not proven best within 0.0001 or 1 %: {unproven}.")
-    yield from pictures.of_games(data, results, table)
+    left_out = ("genetic",) if unfinished else ()
+    if unfinished and any(one["method"] == "genetic" for one in results):
+        yield Paragraph(
+            f"The genetic algorithm ran {settings.generations} generations here, and the paper's "
+            f"{paper_results.GENERATIONS}: its rows show that it works and are no result. It is in no picture."
+        )
+    yield from pictures.of_games(
+        data,
+        [one for one in results if one["method"] not in left_out],
+        [row for row in table if row.whose != tables.OURS or row.method not in left_out],
+    )
+
+
+def bounds_words(data: Dataset) -> str:
+    """The bounds of a table's column, and where they are from."""
+    (low, high), values = data.bounds[data.column], data.columns[data.column]
+    if (low, high) != (values.min(), values.max()):
+        return f"public bounds {low:g} to {high:g}"
+    return (
+        f"bounds {low:g} to {high:g} (the smallest and the largest value in the data, taken as public here as in the "
+        "paper; for a release take bounds that anyone knows)"
+    )
+
+
+def _seeds(results: Sequence[dict[str, Any]]) -> str:
+    """Of how many seeds figures are, method by method."""
+    each = {
+        tables.NAMES[method]: len({one["seed"] for one in results if one["method"] == method})
+        for method in METHODS
+        if method != "laplace" and any(one["method"] == method for one in results)
+    }
+    if max(each.values(), default=1) == 1:
+        return "Figures are of one seed each."
+    counts = join_and(f"{many} seed{'s' * (many > 1)} ({name})" for name, many in each.items())
+    return f"Figures are means over {counts}, ± their standard deviation."
 
 
 def _regression_section(data: Dataset, results: Sequence[dict[str, Any]]) -> Section:

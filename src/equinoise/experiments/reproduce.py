@@ -24,6 +24,7 @@ from equinoise.experiments.parts import FinishedPart, Part, finish
 from equinoise.experiments.report import make_report
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.experiments.tables import csv_of
+from equinoise.experiments.verdict import PaperScales, kl_header, verdict
 from equinoise.formatting import join_or
 from equinoise.versions import versions
 
@@ -38,14 +39,22 @@ Watch = Callable[[int, int, Part, str], None]
 
 @dataclass(frozen=True)
 class Reproduction:
-    """Where it is, what was reached, and how much of it had been done before."""
+    """Where it is, what was reached, what the paper's scales cannot reach, KL on the heights, and how much of it had
+    been done before."""
 
     out: Path
     goals: list[Goal]
+    impossible: list[PaperScales]
+    kl: list[list[str]]
     left_out: dict[str, str]
     parts: int
     reused: int
     seconds: float
+
+    @property
+    def verdict(self) -> list[str]:
+        """What was reached with which scales, in sentences."""
+        return verdict(self.goals, self.impossible)
 
     def to_json(self) -> dict[str, Any]:
         """What ``reproduce --json`` prints."""
@@ -55,6 +64,9 @@ class Reproduction:
             "page": str(self.out / PAGE),
             "goals": [{**vars(goal), "sentence": goal.sentence()} for goal in self.goals],
             "reached": all(goal.reached for goal in self.goals),
+            "impossible": [vars(one) for one in self.impossible],
+            "kl": [dict(zip(kl_header(), line, strict=True)) for line in self.kl],
+            "verdict": self.verdict,
             "seconds": round(self.seconds, 1),
         }
 
@@ -99,13 +111,14 @@ def reproduce(
             name: {"seconds": part.seconds, "reused": part.reused, "file": f"{PARTS}/{part.file}"}
             for name, part in finished.items()
         },
-        "left_out": left_out, "goals": [vars(goal) for goal in report.goals], "files": sorted(files),
+        "left_out": left_out, "goals": [vars(goal) for goal in report.goals],
+        "impossible": [vars(one) for one in report.impossible], "files": sorted(files),
     }  # fmt: skip
     files[MANIFEST] = (json.dumps(manifest, indent=1, allow_nan=False) + "\n").encode()
     for name, content in files.items():
         write_whole(out / name, [content], mode=0o644, force=True)
     reused = sum(part.reused for part in finished.values())
-    return Reproduction(out, report.goals, left_out, len(plan), reused, seconds)
+    return Reproduction(out, report.goals, report.impossible, report.kl, left_out, len(plan), reused, seconds)
 
 
 def check_names(names: Sequence[str]) -> list[str]:

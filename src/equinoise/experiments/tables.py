@@ -6,7 +6,7 @@ import csv
 import io
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,11 +111,12 @@ def _our_row(results: Sequence[dict[str, Any]]) -> Row:
     )  # fmt: skip
 
 
-def result_lines(table: Iterable[Row]) -> list[list[str]]:
-    """The cells under ``RESULT_HEADER``."""
+def result_lines(table: Iterable[Row], names: Mapping[str, str] | None = None) -> list[list[str]]:
+    """The cells under ``RESULT_HEADER``; ``names`` are other ones for our rows of some methods."""
+    ours = NAMES | dict(names or {})
     return [
         [
-            f"{row.epsilon:g}", NAMES[row.method], row.scales or "-",
+            f"{row.epsilon:g}", (ours if row.whose == OURS else NAMES)[row.method], row.scales or "-",
             OURS if row.whose == OURS else f"{THEIRS} {MARK}, {row.people:,} other people",
             row.cell("seconds", 0 if row.whose == THEIRS else 2), *map(row.cell, paper_results.METRICS),
             "not printed" if row.protected is None else "all" if row.everyone_protected else f"{row.protected:,}",
@@ -157,14 +158,20 @@ def regression_lines(data: Dataset, results: Sequence[dict[str, Any]]) -> list[l
     for epsilon in (None, *sorted({one["epsilon"] for one in results if "epsilon" in one})):
         label = "-" if epsilon is None else f"{epsilon:g}"
         for one in (one for one in results if one.get("epsilon") == epsilon):
-            against = f"{statistics.fmean(one['rmse']) / base - 1:+.1%}"
+            against = signed_percent(statistics.fmean(one["rmse"]) / base - 1)
             rmses = mean_and_spread(one["rmse_padded"], 4), mean_and_spread(one["rmse"], 2)
             lines.append([label, trained_on(one), OURS, *rmses, against, cost(one)])
         for name, rmse in printed.get(epsilon, {}).items():
-            against = f"{MARK} {rmse / paper_results.RMSE_ORIGINAL - 1:+.1%}"
+            against = f"{MARK} {signed_percent(rmse / paper_results.RMSE_ORIGINAL - 1)}"
             whose = f"{THEIRS} {MARK}, {paper_results.HEIGHT.people:,} other people"
             lines.append([label, name, whose, f"{MARK} {rmse:.4f}", "-", against, "not printed"])
     return lines
+
+
+def signed_percent(change: float) -> str:
+    """A change in percent with its sign; none if it is zero in what is shown."""
+    text = f"{change:+.1%}"
+    return text[1:] if float(text[:-1]) == 0 else text
 
 
 def trained_on(one: dict[str, Any]) -> str:

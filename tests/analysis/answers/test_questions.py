@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from equinoise.analysis import answers as from_counts
-from equinoise.analysis.answers.ask import ROWS_NOTE, ask
+from equinoise.analysis.answers.ask import COUNTS_NOTE, ROWS_NOTE, ask
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.questions import FORMS, Columns, Question, describe, parse_question
 from equinoise.analysis.answers.row_table import rows_by_axes
@@ -59,13 +59,19 @@ def test_what_is_asked(text, found):
 REFUSED = {
     "": "'' is no question. Ask 'mean', 'median', ",
     "man:age": "'man:age' is no question. Did you mean mean:COLUMN?",
-    "age": "'age' is no question.",
+    "age": "'age' is no question. Ask 'mean', 'median', 'quantiles', ",
+    "average of age": "or 'difference', for example 'mean:age'.",
+    "mean of age": "'mean of age' is no question. Did you mean 'mean:age'?",
+    "Median age": "'Median age' is no question. Did you mean 'median:age'?",
+    "mean of pay": "'mean of pay' is no question. Did you mean mean:COLUMN?",
+    "share of stay:days": "Did you mean 'share:stay:days'?",
     "mean": "'mean' is not a whole question. Ask mean:COLUMN.",
     "count:": "is not a whole question. Ask count, count:COLUMN or ",
     "quantiles:age": "is not a whole question. Ask quantiles:COLUMN:0.1,0.9.",
     "correlation:age": "is not a whole question.",
     "difference:age:ward=elective": "is not a whole question.",
     "mean:agee": "The release has no column 'agee'. Did you mean 'age'?",
+    "mean:note": "The release has no column 'note'. It has 'age', 'stay:days', 'ward', 'a=b', 'code'.",
     "mean:zzz": "It has 'age', 'stay:days', 'ward', 'a=b', 'code'.",
     "mean:ward": "Column 'ward' has categories, and no mean, quantile or correlation. Ask for its shares or counts.",
     "correlation:age,ward": "Column 'ward' has categories",
@@ -131,7 +137,7 @@ def test_answers_have_the_level_that_is_asked_for_and_dates_that_hold_their_limi
         found = [
             ask(Columns(table, "x"), asked + [question("count")] * (not of_rows), level=one) for one in (0.5, 0.99)
         ]
-        assert [answers.note for answers in found] == [ROWS_NOTE if of_rows else ""] * 2
+        assert [answers.note for answers in found] == [ROWS_NOTE if of_rows else COUNTS_NOTE] * 2
         for sure, surer in zip(*found, strict=True):
             assert (sure.level, surer.level) == (0.5, 0.99)
             assert surer.low < sure.low <= sure.estimate <= sure.high < surer.high

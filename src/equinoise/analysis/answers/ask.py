@@ -12,8 +12,9 @@ import polars as pl
 
 from equinoise.analysis import answers as from_counts
 from equinoise.analysis.answers import row_answers as from_rows
-from equinoise.analysis.answers.answer import Answer, check_level
+from equinoise.analysis.answers.answer import CLIPPED, NOISE, NOTHING, PEOPLE, SEVERAL, Answer, check_level
 from equinoise.analysis.answers.questions import Columns, Question, Table, category_words, describe
+from equinoise.analysis.answers.row_answers import ROWS
 from equinoise.analysis.answers.row_table import RowTable
 from equinoise.data.axis import Axis
 from equinoise.display import VIEWS
@@ -23,6 +24,16 @@ ROWS_NOTE = (
     "These are answers from rows alone: what the mechanism that made the rows changed is not in the intervals, and may "
     "be larger. Noisy counts have answers with all of it."
 )
+COUNTS_NOTE = (
+    "Of one release, use these answers: they come from the noisy counts themselves and know their noise. Rows, and the "
+    "statistics of what is released, come from a smooth estimate of the same counts, so their means and medians differ."
+)
+
+DIGITS = 6
+"""Significant digits of numbers in a table of answers; whole digits are kept."""
+EVERYONE = "all"
+SHORT = {NOISE: "noise", PEOPLE: "people", SEVERAL: "several rows", NOTHING: "nothing", ROWS: "rows"}
+"""What an interval contains, in a word."""
 
 NUMBERS = ("estimate", "low", "high")
 
@@ -51,8 +62,13 @@ class Answers(Sequence[Answer]):
         return {"answers": [answer_json(answer) for answer in self.each], "note": self.note}
 
     def to_frame(self) -> pl.DataFrame:
-        """A row for every answer; estimates and their ends are text if any of them is a date."""
-        rows = [answer_json(answer) | {"contains": "; ".join(answer.contains)} for answer in self.each]
+        """A row for every answer, of everyone's with the group ``all``; numbers have six digits, and what an interval
+        contains is a word each. Estimates and their ends are text if any of them is a date."""
+        rows = [
+            {name: _rounded(value) for name, value in answer_json(answer).items()}
+            | {"contains": ", ".join(map(_in_a_word, answer.contains)), "group": answer.group or EVERYONE}
+            for answer in self.each
+        ]
         dates = any(isinstance(row[name], str) for row in rows for name in NUMBERS)
         kinds = {"level": pl.Float64, "p_value": pl.Float64} | dict.fromkeys(
             NUMBERS, pl.String if dates else pl.Float64
@@ -69,25 +85,45 @@ class Answers(Sequence[Answer]):
         return str(VIEWS["answers in HTML"](self))
 
 
+def _rounded(value: Any) -> Any:
+    """A number in six digits, or more if it has more before the point."""
+    if not isinstance(value, float) or not math.isfinite(value) or value == 0:
+        return value
+    return round(value, max(DIGITS - 1 - math.floor(math.log10(abs(value))), 0))
+
+
+def _in_a_word(part: str) -> str:
+    """What an interval contains, in a word; of a column, its bins or its values outside the bounds."""
+    return SHORT.get(part) or ("bins" if not part.startswith(CLIPPED) else "bounds")
+
+
 def answer_json(answer: Answer) -> dict[str, Any]:
     """An answer as JSON has it."""
     found = asdict(answer) | {"contains": list(answer.contains)}
     return {key: str(value) if isinstance(value, date) else value for key, value in found.items()}
 
 
-def ask(columns: Columns, questions: Sequence[Question], *, by: str | None = None, level: float = 0.95) -> Answers:
+def ask(
+    columns: Columns,
+    questions: Sequence[Question],
+    *,
+    by: str | None = None,
+    level: float = 0.95,
+    everyone: bool = False,
+) -> Answers:
     """The answers to some questions, in their order; ``by`` the categories of a column, each question for every one of
-    them, unless it is about that column itself."""
+    them, unless it is about that column itself, and after them for ``everyone`` if that is wanted, too."""
     check_level(level)
     groups: list[tuple[str | None, Table]] = [(None, columns.table)]
     if by is not None:
         categories = columns.categories(by)
         groups = [(category_words(by, each), columns.table.where(by, each)) for each in categories]
+        groups += [(None, columns.table)] * everyone
     found: list[Answer] = []
     for question in questions:
         own = [(None, columns.table)] if by in question.columns else groups
         found += (answer for group, table in own for answer in _answers(columns, table, question, group, level))
-    return Answers(tuple(found), ROWS_NOTE if isinstance(columns.table, RowTable) else "")
+    return Answers(tuple(found), ROWS_NOTE if isinstance(columns.table, RowTable) else COUNTS_NOTE)
 
 
 def refuse_same(question: Question, by: str | None) -> None:

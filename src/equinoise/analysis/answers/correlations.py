@@ -23,7 +23,7 @@ from equinoise.data.grid import Floats
 from equinoise.errors import BadInput
 from equinoise.synthesis.estimate import estimated_people
 
-BINS = "the width of the bins, with people evenly spread in them"
+BINS = "people count as evenly spread over theirs"
 
 
 def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answer:
@@ -50,7 +50,7 @@ def correlation(table: NoisyTable, a: str, b: str, level: float = 0.95) -> Answe
     if low is None or high is None or low > -high or (low <= -1 and high <= -1):
         return nothing
     estimate = float(flat.people @ product.ravel()) / max(float(flat.people @ squares.ravel()), 1e-300)
-    said = contents(table, a, b, bins=BINS if any((column.last > column.first).any() for column in columns) else None)
+    said = contents(table, a, b, bins=BINS)
     return Answer(question, None, float(np.clip(estimate, low, -high)), low, -high, level, said)
 
 

@@ -31,10 +31,14 @@ from equinoise.analysis.answers.answer import NOTHING, Answer, check_level, cont
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.number_column import NumberColumn, number_column
 from equinoise.analysis.answers.scores import Score, least_accepted, shorter, tried
+from equinoise.analysis.answers.width import mean_reach, mostly_from
 from equinoise.data.category_axis import Category
 from equinoise.data.grid import Floats
 
-BINS = "the width of the bins, with people evenly spread but for heaps, which may be anywhere in theirs"
+BINS = (
+    "people count as evenly spread over theirs; where a bin clearly has more of them than those beside it, the extra "
+    "people may be anywhere in it, at worst all at one end"
+)
 
 LEAST_P = 1e-4
 """Smaller p-values are not told apart: the law of the score is known only so far out."""
@@ -49,8 +53,9 @@ def mean(table: NoisyTable, column: str, level: float = 0.95) -> Answer:
     found = number_column(table, column)
     estimate, low, high = mean_interval(found, check_level(level))
     whole = low <= found.first[0] and high >= found.last[-1]
-    said = (NOTHING,) if whole else contents(table, column, bins=_bins_words(found))
-    return Answer(f"mean:{column}", None, estimate, low, high, level, said)
+    said = (NOTHING,) if whole else contents(table, column, bins=BINS)
+    mostly = None if whole else mostly_from(mean_reach(found, estimate, level))
+    return Answer(f"mean:{column}", None, estimate, low, high, level, said, mostly=mostly)
 
 
 def difference(
@@ -61,9 +66,11 @@ def difference(
     estimate, low, high = difference_interval(groups[0], groups[1], check_level(level))
     reach = float(groups[0].last[-1] - groups[0].first[0])
     whole = low <= -reach and high >= reach
-    said = (NOTHING,) if whole else contents(table, column, bins=_bins_words(groups[0]))
+    said = (NOTHING,) if whole else contents(table, column, bins=BINS)
     question = f"difference:{column}:{by}={first},{second}"
-    return Answer(question, None, estimate, low, high, level, said, _p_value(groups[0], groups[1]))
+    each = [mean_reach(group, _estimate(group), level) for group in groups]
+    mostly = None if whole else mostly_from(*each)
+    return Answer(question, None, estimate, low, high, level, said, _p_value(groups[0], groups[1]), mostly)
 
 
 def mean_interval(column: NumberColumn, level: float) -> Interval:
@@ -143,7 +150,3 @@ def _score(column: NumberColumn, w: Floats, cost: Floats | float) -> Score:
         unsure=m * m * (sums.variance @ fourth + np.maximum(sums.people @ fourth, 0)),
         size=float(np.abs(sums.people).sum() * (column.last[-1] - column.first[0])),
     )
-
-
-def _bins_words(column: NumberColumn) -> str | None:
-    return BINS if (column.last > column.first).any() else None

@@ -24,10 +24,14 @@ from equinoise.analysis.answers.cell_sums import CellSums
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.number_column import NumberColumn, number_column
 from equinoise.analysis.answers.scores import Score, shorter
+from equinoise.analysis.answers.width import mostly_from, quantile_reach
 from equinoise.data.grid import Floats
 from equinoise.errors import check, is_number
 
-BINS = "the width of the bins, with people evenly spread in all that do not stand out"
+BINS = (
+    "people count as evenly spread over theirs; where a bin clearly has more of them than those beside it, an interval "
+    "that ends there takes in the whole bin"
+)
 
 
 def quantile(table: NoisyTable, column: str, q: float, level: float = 0.95) -> Answer:
@@ -43,9 +47,10 @@ def quantile(table: NoisyTable, column: str, q: float, level: float = 0.95) -> A
     else:
         estimate = min(max(estimate, low), -high)
     whole = low <= ends[0] and -high >= ends[1]
-    bins = BINS if (found.last > found.first).any() else None
-    said = (NOTHING,) if whole else contents(table, column, bins=bins)
-    return Answer(f"quantile:{column}:{q:g}", None, estimate, low, -high, level, said)
+    said, mostly = ((NOTHING,), None) if whole else (contents(table, column, bins=BINS), None)
+    if not whole and estimate is not None:
+        mostly = mostly_from(quantile_reach(found, float(q), (estimate, low, -high), level))
+    return Answer(f"quantile:{column}:{q:g}", None, estimate, low, -high, level, said, mostly=mostly)
 
 
 def _lower_limit(column: NumberColumn, q: float, level: float, step: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -181,9 +182,7 @@ def parse_question(text: str, columns: Columns) -> Question:
     in one way only."""
     kind, mark, rest = text.partition(":")
     if kind not in FORMS:
-        near = difflib.get_close_matches(kind.lower(), FORMS, n=1)
-        hint = f"Did you mean {FORMS[near[0]]}?" if near else f"Ask {join_or(FORMS)}."
-        raise BadInput(f"{shorten(printable(text))!r} is no question. {hint}")
+        raise BadInput(f"{shorten(printable(text))!r} is no question. {_form_hint(text, kind, columns)}")
     if not rest and (kind != "count" or mark):
         raise BadInput(f"{shorten(printable(text))!r} is not a whole question. Ask {FORMS[kind]}.")
     readings = list(_readings(kind, rest))
@@ -201,6 +200,21 @@ def parse_question(text: str, columns: Columns) -> Question:
         return made[0]
     more = f" {IN_PYTHON}" if len(readings) > 2 else ""
     raise BadInput(f"{refused[-1]}{more}")
+
+
+def _form_hint(text: str, kind: str, columns: Columns) -> str:
+    """How to ask what a text may mean: a kind of question and a column that are in it, or what is like it."""
+    words = re.findall(r"[a-z]+", text.lower())
+    said = next((form for form in FORMS if form in words), None)
+    named = [name for name in columns.names if re.search(rf"(?<!\w){re.escape(name.lower())}(?!\w)", text.lower())]
+    if said in {"mean", "median", "count", "share"} and named:
+        return f"Did you mean {f'{said}:{printable(named[0])}'!r}?"
+    near = [said] if said else difflib.get_close_matches(kind.lower(), FORMS, n=1)
+    if near:
+        return f"Did you mean {FORMS[near[0]]}?"
+    numbers = [name for name in columns.names if isinstance(columns.axis(name), Axis)]
+    example = f", for example {f'mean:{printable(numbers[0])}'!r}" if numbers else ""
+    return f"Ask {join_or(FORMS)}{example}."
 
 
 def _readings(kind: str, rest: str) -> Iterator[tuple[Any, ...]]:

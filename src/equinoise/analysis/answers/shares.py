@@ -16,6 +16,7 @@ from equinoise.analysis.answers.answer import NOTHING, Answer, check_level, cont
 from equinoise.analysis.answers.cell_sums import CellSums, cell_sums
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.scores import Score, least_accepted, tried
+from equinoise.analysis.answers.width import mostly_from, share_reach
 from equinoise.data.category_axis import Category
 from equinoise.data.grid import Floats
 
@@ -33,8 +34,12 @@ def share(table: NoisyTable, column: str, category: Category | None, level: floa
     if total <= 0 or low is None or high is None or low > 1 - high:
         return Answer(question, None, None, 0.0, 1.0, level, (NOTHING,))
     estimate = min(max(float(inside.people) / total, low), 1 - high)
-    said = contents(table) if low > 0 or high > 0 else (NOTHING,)
-    return Answer(question, None, estimate, low, 1 - high, level, said)
+    said, mostly = ((NOTHING,), None) if low <= 0 and high <= 0 else (contents(table), None)
+    if said != (NOTHING,):
+        noise = (1 - estimate) ** 2 * float(inside.variance) + estimate**2 * float(others.variance)
+        people = table.law.rows * total * estimate * (1 - estimate)
+        mostly = mostly_from(share_reach(noise, people, total, level))
+    return Answer(question, None, estimate, low, 1 - high, level, said, mostly=mostly)
 
 
 def _lower_limit(inside: CellSums, others: CellSums, level: float, rows_per_person: int) -> float | None:

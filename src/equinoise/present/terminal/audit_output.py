@@ -1,4 +1,4 @@
-"""What is printed by ``audit`` and by ``losses``: losses cell by cell, and what was checked."""
+"""What is printed by ``audit``: losses cell by cell, and what was checked."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from rich.console import Console
 from rich.table import Table
 
 from equinoise.analysis.audit import Audit
-from equinoise.analysis.row_losses import RowLosses
-from equinoise.formatting import at_most, join_and, printable, three_digits
+from equinoise.formatting import at_most, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.terminal.consoles import number_table, stdout_console
-from equinoise.present.wording import SECRET, SECRET_ROWS, certificate_sentence, draws_in_words
+from equinoise.present.wording import SECRET, certificate_sentence, draws_in_words
 
 COLOURS = {"Checked": "green", "FAILED": "red", "Not checked": "yellow"}
 
@@ -129,23 +128,6 @@ def _limit(m: Mechanism) -> str:
         return f"their Renyi divergence of order {m.order:g} is to stay within {at_most(m.epsilon)}"
     but = f" with delta = {at_most(m.delta)}" if m.delta > 0 else ""
     return f"to stay within {at_most(m.epsilon)}{but}"
-
-
-def show_losses(result: RowLosses) -> None:
-    """The people who are hardest to protect, and where the rows are."""
-    console, m, groups, columns = stdout_console(), result.mechanism, result.groups, result.columns
-    rows = groups.hardest()
-    title = f"Hardest to protect: {len(rows)} of {len(groups.cells):,} groups of people ({m.grid.name})"
-    scale = ["scale"] if len(columns) > 1 else []
-    table = number_table(title, "cell", "from", "to", "people", *scale, "loss of one draw")
-    for row in rows:
-        table.add_row(*_place(row), *(_sides(row[name]) for name in scale), f"{row['loss']:.4g}")
-    console.print(table)
-    console.print(f"Worst loss of one draw ({m.loss_basis}): {at_most(float(groups.losses.max()))}.")
-    names = f"column{'s' * (len(columns) > 1)} {join_and(map(repr, columns))}"
-    missing = f" {result.left_out:,} of them were left out as missing and have none." if result.left_out else ""
-    console.print(f"{result.rows:,} rows, with the new {names}, are in {result.out} (only you can read it).{missing}")
-    console.print(SECRET_ROWS, style="yellow")
 
 
 def _place(row: dict[str, Any]) -> tuple[str, ...]:
