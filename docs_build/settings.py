@@ -19,10 +19,9 @@ For whoever looks for an option or a keyword. A setting has one name: `unit_rows
 """
 
 TAIL = """
-`explore` takes several `--bins` to choose among, `compare` several of `--epsilon` and `--noise` (in Python `epsilons=`
-and a list), 20 seconds per epsilon as its `--time-limit` and a number of `--rows`, 1 if left out. In Python, `bounds`
-is a pair or a dict of pairs by column, and `base` a list of numbers. What is no setting (`--out`, `start=` and the
-like) is in [the guide](guide.md).
+`compare` takes several of `--epsilon` and `--noise` (in Python `epsilons=` and a list), 20 seconds per epsilon as its
+`--time-limit` and a number of `--rows`, 1 if left out. In Python, `bounds` is a pair or a dict of pairs by column, and
+`base` a list of numbers. What is no setting (`--out`, `start=` and the like) is in [the guide](guide.md).
 """
 
 

@@ -38,11 +38,10 @@ ASKED = {
 
 TAIL = """
 `synthesize` has no game: it takes any schema, and of several rows of a person at most `--rows-per-person`. `compare`
-and `explore` take one column or several, and one row a person: `compare` also `--unit-rows one`, as what the game is
-compared with is for one row a person. The page of `explore` takes at most 32,768 cells of several columns. Two more
-refusals are for size: the genetic solver keeps a gene for each person and takes at most 100,000, and the optimal solver
-looks at types x scales x cells, at most 2^25 in all. Where that solver does not close its gap in time, it says how
-large it is.
+takes one row a person, or `--unit-rows one`, as what the game is compared with is for one row a person. `explore` takes
+what both verbs take, and plays with best response. Two more refusals are for size: the genetic solver keeps a gene for
+each person and takes at most 100,000, and the optimal solver looks at types x scales x cells, at most 2^25 in all.
+Where that solver does not close its gap in time, it says how large it is.
 """
 
 

@@ -39,9 +39,15 @@ ODD = [
     "\u00e9",
     "long" * 100,
 ]
-PATHS = ["", "facts", "solve", "save", "report/pay.eq", "files/page.js", "nothing", "../facts", "%2e%2e/facts",
-         "//etc/passwd", "report/%00.eq", "report/../../x.eq", "files/..%2fapp.py", "?token=x", "%ff",
+POSTED = ["solve", "solve", "save", "publish", "schema"]
+PATHS = ["", "facts", *POSTED, "report/pay.eq", "files/page.js", "nothing", "../facts", "%2e%2e/facts", "//etc/passwd",
+         "report/%00.eq", "report/../../x.eq", "files/..%2fapp.py", "?token=x", "%ff",
          "facts?x=" + "y" * 5000, "*"]  # fmt: skip
+NO_FILE = "data"
+"""No name that a file may have."""
+
+OTHER_NAMES = ("delta", "draws", "verb", "unit", "people", "method", "x", "", "__class__", "peeked", "step", "columns")
+
 METHODS = ["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "TRACE", "CONNECT", "get", "X" * 300]
 
 
@@ -78,7 +84,7 @@ def begin(folder: Path) -> Iterator[Case]:
             hostile = request(order, explorer.port, explorer.guard.token, owner)
             found = outcome(order, explorer.port, hostile)
             status, _, body = owner.ask("GET", "/facts")
-            if status != 200 or json.loads(body)["people"] != 300:
+            if status != 200 or json.loads(body)["names"] != ["pay"]:
                 raise Lost(f"The owner is not served after {hostile}: {status} {body[:300]!r}")
             if hostile.leaves:
                 end = time.monotonic() + SECONDS_TO_ANSWER
@@ -114,7 +120,7 @@ def outcome(order: random.Random, port: int, hostile: Hostile) -> str:
     said = answer.decode("utf-8", "replace")
     wrong = status is None or status >= 500 or "Traceback" in said or "Something unexpected" in said
     told = not hostile.owner and (
-        status is None or status < 400 or "pay" in said.replace("pay.eq", "") or '"people"' in said
+        status is None or status < 400 or "pay" in said.replace("pay.eq", "") or '"columns"' in said
     )
     if wrong or told:
         raise Lost(f"{hostile}\n  was answered: {said[:1500]}")
@@ -142,7 +148,10 @@ def request(order: random.Random, port: int, token: str, owner: Visitor) -> Host
         value = order.choice(["", "x" * 10, "x" * 5000, "100-continue", "text/html", "websocket", "\xe9"])
         hostile.extra = [f"{name}: {value}"]
     else:
-        hostile.method, hostile.target = "POST", owner.home + order.choice(["solve", "solve", "save"])
+        hostile.method, hostile.target = (
+            "POST",
+            owner.home + order.choice(POSTED),
+        )
         headers["Content-Type"] = "application/json"
         hostile.body = json.dumps(body(order, odd=kind == "settings")).encode()
         if kind == "body":
@@ -181,13 +190,17 @@ def wrong_sender(order: random.Random, port: int, hostile: Hostile, token: str, 
 
 
 def body(order: random.Random, odd: bool) -> dict[str, Any]:
-    """What the page sends, with odd values in it if wanted."""
-    settings = {"epsilon": order.choice([0.5, 1.0]), "bins": order.choice([21, 51]), "promise": "differential-privacy"}
-    said: dict[str, Any] = {"tab": order.choice(["one", "two"]), "settings": settings, "number": 1, "name": "pay.eq"}
+    """What the page sends, with odd values in it if wanted; no file is written."""
+    column: dict[str, Any] = {"bounds": [0, 100], "bins": order.choice([21, 51])}
+    schema: dict[str, Any] = {"columns": {"pay": column}}
+    settings = {"epsilon": order.choice([0.5, 1.0]), "rows": order.choice([1, 3]), "schema": schema}
+    said: dict[str, Any] = {
+        "tab": order.choice(["one", "two"]), "settings": settings, "number": 1, "name": NO_FILE, "counts": False,
+        "look": order.choice([True, False]), "schema": schema,
+    }  # fmt: skip
     for _ in range(order.choice([1, 1, 3]) if odd else 0):
-        holder = order.choice([said, settings, settings])
-        names = [*holder, "delta", "draws", "columns", "scales", "x", "", "__class__", "order", "force"]
-        holder[order.choice(names)] = order.choice(ODD)
+        holder: dict[str, Any] = order.choice([said, settings, settings, column, schema])
+        holder[order.choice([*holder, *OTHER_NAMES])] = order.choice(ODD)
     return said
 
 
@@ -202,7 +215,7 @@ def broken(order: random.Random, hostile: Hostile) -> bytes:
             [b"", b"[" * 9_000, b'{"a":' * 1_900, b"null", b"3", b"[1]", b'"x"', b"9" * 9_000, b'{"tab": NaN}']
         )
     if what == 2:
-        return b" " * order.choice([10_001, 10**6, 10**7]) + sent
+        return b" " * order.choice([300_001, 10**6, 10**7]) + sent
     if what == 3:
         hostile.headers["Content-Type"] = order.choice(
             ["text/plain", "", "multipart/form-data", "application/x-www-form-urlencoded"]

@@ -27,7 +27,7 @@ from equinoise.solvers.procedure import Procedure
 VERBS = {"optimize": equinoise.optimize, "synthesize": equinoise.synthesize, "plan": equinoise.plan, "compare": compare}
 NO_SETTINGS = {"data", "start", "progress", "genetic", "save", "force", "book", "purpose", "not_private"}
 OTHERWISE = {
-    ("compare", "epsilon"), ("compare", "rows"), ("compare", "time_limit"), ("explore", "bins"), ("plan", "people"),
+    ("compare", "epsilon"), ("compare", "rows"), ("compare", "time_limit"), ("plan", "people"),
 }  # fmt: skip
 """Settings that a command has otherwise than the table."""
 

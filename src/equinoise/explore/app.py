@@ -79,6 +79,14 @@ class ChartScript:
 
 def make_app(opening: Opening, tabs: Tabs, chart_script: ChartScript) -> Starlette:
     """The application; a guard must stand before it."""
+    return Starlette(
+        routes=[*_page_routes(opening, chart_script), *_work_routes(tabs)],
+        exception_handlers=dict.fromkeys((EquinoiseError, HTTPException, Exception), _refuse_error),
+    )
+
+
+def _page_routes(opening: Opening, chart_script: ChartScript) -> list[Route]:
+    """The page, its files, and what it begins with."""
 
     async def page(request: Request) -> Response:
         return HTMLResponse(_file("index.html"))
@@ -92,6 +100,12 @@ def make_app(opening: Opening, tabs: Tabs, chart_script: ChartScript) -> Starlet
 
     async def facts(request: Request) -> Response:
         return JSONResponse({**opening.to_json(), "scales": list(SCALE_SETS), "methods": list(METHODS)})
+
+    return [Route("/", page), Route("/files/{name}", file), Route("/facts", facts)]
+
+
+def _work_routes(tabs: Tabs) -> list[Route]:
+    """Results as they come, files that are written, a report of one."""
 
     async def solve(request: Request) -> Response:
         body = await _json_body(request)
@@ -128,19 +142,13 @@ def make_app(opening: Opening, tabs: Tabs, chart_script: ChartScript) -> Starlet
             return HTMLResponse(messages["report"]["html"], headers={"Content-Security-Policy": REPORT_POLICY})
         return refuse(request, 409, messages.popitem()[1]["sentence"])
 
-    return Starlette(
-        routes=[
-            Route("/", page),
-            Route("/files/{name}", file),
-            Route("/facts", facts),
-            Route("/solve", solve, methods=["POST"]),
-            Route("/save", save, methods=["POST"]),
-            Route("/publish", publish, methods=["POST"]),
-            Route("/schema", save_schema, methods=["POST"]),
-            Route("/report/{name}", report),
-        ],
-        exception_handlers=dict.fromkeys((EquinoiseError, HTTPException, Exception), _refuse_error),
-    )
+    return [
+        Route("/solve", solve, methods=["POST"]),
+        Route("/publish", publish, methods=["POST"]),
+        Route("/save", save, methods=["POST"]),
+        Route("/schema", save_schema, methods=["POST"]),
+        Route("/report/{name}", report),
+    ]
 
 
 def _streamed(start: Callable[[], AsyncGenerator[Message]]) -> Response:
