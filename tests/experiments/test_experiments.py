@@ -24,6 +24,7 @@ from equinoise.experiments.parts import Part, finish
 from equinoise.experiments.settings import QUICK, WHOLE, Settings
 from equinoise.present.figures import Figure
 from equinoise.present.page import Page, Paragraph, Section, Table
+from equinoise.solvers.solution import tell
 from equinoise.statistics import baselines
 from equinoise.statistics.metrics import metrics
 
@@ -466,3 +467,20 @@ def test_a_dataset_without_a_regression_is_in_no_regression(few):
     assert isinstance(few, Dataset)
     alone = replace(few, regression=None)
     assert not list(runs.plan_parts(["regression"], [alone], TINY))
+
+
+def test_notes_of_a_solver_are_no_rounds(monkeypatch):
+    """Compiled loops are told of before the first round, where there is no profile yet."""
+    solve = games.Procedure.solve
+
+    def noting(self, players, *, progress, **given):
+        tell(progress, "Compiling the loops")
+        return solve(self, players, progress=progress, **given)
+
+    monkeypatch.setattr(games.Procedure, "solve", noting)
+    asked = {"method": "best-response", "scales": "wide", "epsilon": 1.0, "seed": 0, "restarts": 2}
+    told = []
+    found = games.play(datasets.heights(), asked, told.append)
+    assert told[0] == "Compiling the loops"
+    assert all(math.isfinite(kl) for _, _, kl, _ in found["convergence"])
+    json.dumps(found, allow_nan=False)

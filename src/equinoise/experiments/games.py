@@ -60,7 +60,7 @@ def play(data: Dataset, settings: dict[str, Any], report_progress: ReportProgres
     rounds: list[Round] = []
 
     def progress(state: Round) -> None:
-        if settings["method"] != "optimal":
+        if settings["method"] != "optimal" and state.profile.size:  # of a note alone it has none
             rounds.append(state)
         report_progress(state.note or f"run {state.run + 1}, round {state.number}")
 
