@@ -13,6 +13,7 @@ from benchmarks import plan as benchmark
 from equinoise.data.make_grid import make_grid, with_bins
 from equinoise.data.schema import Schema
 from equinoise.errors import BadInput
+from equinoise.present.plan_rows import step_note
 from equinoise.synthesis import expectation
 from equinoise.synthesis.choice import AIM, simulated_choice, usual_choice
 from equinoise.synthesis.expectation import ENVELOPE, PAY_ONCE, Price, Simulation, cells_within, output
@@ -250,3 +251,14 @@ def test_a_notebook_shows_a_plan():
     assert "Expected total variation" in shown
     assert "share of &#x27;ward&#x27;, the largest error" in shown
     assert "Plan: " in shown
+
+
+def test_columns_without_a_step_are_said_to_come_out_as_middles_of_bins(run, folder):
+    columns = {"pay": {"bounds": [0, 100], "bins": 12}, "age": {"bounds": [0, 100], "step": 1, "bins": 12}}
+    plan = equinoise.plan({"columns": columns}, people=5000, epsilon=1, rows=5)
+    sentence = "Without a step, rows hold the middles of bins: 'pay' (12 bins)."
+    assert step_note(plan) == f"{sentence} Give a step, such as 1, or 0.01 for money."
+    assert "&#x27;pay&#x27; (12 bins). Give a step" in plan._repr_html_()
+    _, out, _ = run("plan", "--bounds", "pay", 0, 100, "--bins", 12, "--people", 5000, "--epsilon", 1, "--rows", 5)
+    assert "'pay' (12 bins)" in " ".join(out.split())
+    assert step_note(equinoise.plan({"columns": {"age": columns["age"]}}, people=5000, epsilon=1, rows=5)) == ""

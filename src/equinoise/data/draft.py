@@ -45,7 +45,7 @@ BY_TYPE = {UNDECIDED, NUMBERS, WHOLE, DATES, TEXT}
 
 UNPUBLISHED = "Delete the table of a column that is not published, such as names or free text."
 HOW_TO_FILL_IN = """\
-# A number:    bounds = [0, 120], and step = 1 if its values are whole.
+# A number:    bounds = [0, 120], and step = 1 for whole values, 0.01 for money. Without, rows hold middles of bins.
 # A date:      bounds = [2024-01-01, 2024-12-31]
 # A category:  categories = ["one", "another"], all that there may be.
 # Unless a table says missing = "category", 'synthesize' drops rows without a value. It moves numbers outside the

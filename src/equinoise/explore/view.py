@@ -24,7 +24,16 @@ from equinoise.present.facts import facts
 from equinoise.present.figures import Figure, make_figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
 from equinoise.present.figures.cost import default_draws
-from equinoise.present.plan_rows import BASIS, ERRORS_TITLE, TABLE_TITLE, error_rows, table_rows, verdict
+from equinoise.present.plan_rows import (
+    BASIS,
+    ERRORS_TITLE,
+    TABLE_TITLE,
+    error_header,
+    error_rows,
+    step_note,
+    table_rows,
+    verdict,
+)
 from equinoise.present.statistics_rows import HEADER, HOW_TO_READ, TITLE, statistics_rows
 from equinoise.synthesis.plan import Plan
 
@@ -42,10 +51,9 @@ def plan(found: Plan | None, source: Source, request: PageRequest) -> dict[str, 
     told: dict[str, Any] = {"command": command(source, request)}
     if found is None:
         return {**told, "sentence": NO_PEOPLE if request.verb == SYNTHESIZE else NO_PLAN, "tables": []}
-    drawn = f"by drawing {found.price.rows:,} row{'s' * (found.price.rows > 1)} from it"
     header, lines = table_rows(found)
     tables = [
-        _table(ERRORS_TITLE, ("", "of the distribution", drawn), error_rows(found)),
+        _table(ERRORS_TITLE, ("", *error_header(found)[1:]), error_rows(found)),
         _table(f"{TABLE_TITLE}, by epsilon and rows", header, lines),
     ]
     return {
@@ -54,7 +62,7 @@ def plan(found: Plan | None, source: Source, request: PageRequest) -> dict[str, 
         "bins": describe_bins(found.grid),
         "verdict": verdict(found),
         "too_small": found.too_small,
-        "basis": BASIS,
+        "basis": " ".join(filter(None, [step_note(found), BASIS])),
         "tables": [table for table in tables if table["rows"]],
     }
 

@@ -27,7 +27,7 @@ from equinoise.present.answer_rows import answer_rows, what_intervals_contain
 from equinoise.present.book_words import STATES, book_notes, book_verdict
 from equinoise.present.comparison_rows import comparison_rows
 from equinoise.present.facts import facts_in_pairs
-from equinoise.present.plan_rows import BASIS, TABLE_TITLE, error_header, error_rows, table_rows, verdict
+from equinoise.present.plan_rows import BASIS, TABLE_TITLE, error_header, error_rows, step_note, table_rows, verdict
 from equinoise.present.statistics_rows import HEADER, TITLE, statistics_rows
 from equinoise.present.wording import METRIC_NAMES
 from equinoise.solvers.solution import Solution
@@ -88,7 +88,7 @@ def html_of_release(release: Release) -> str:
 
 def html_of_plan(plan: Plan) -> str:
     """What to expect, as tables: nothing here came from data."""
-    sentences = [f"Plan: {plan.choice.sentence}", describe_bins(plan.grid), verdict(plan), BASIS]
+    sentences = [f"Plan: {plan.choice.sentence}", describe_bins(plan.grid), verdict(plan), step_note(plan), BASIS]
     header, lines = table_rows(plan)
     header[0] = f"{TABLE_TITLE} at epsilon"
     errors = error_header(plan), error_rows(plan)

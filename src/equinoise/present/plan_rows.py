@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from equinoise.data.grid import Axis
-from equinoise.formatting import at_most, percent, printable, shorten, three_digits
+from equinoise.formatting import at_most, join_and, percent, printable, shorten, three_digits
 from equinoise.synthesis.choice import TOO_FAR
 from equinoise.synthesis.plan import Plan
 
@@ -48,6 +48,15 @@ def table_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
         here = {row.rows: f"{three_digits(row.tv)} {row.method}" for row in plan.table if row.epsilon == epsilon}
         lines.append([f"{epsilon:g}", *(here[rows] for rows in many)])
     return header, lines
+
+
+def step_note(plan: Plan) -> str:
+    """Which columns come out as middles of bins, as they have no step; nothing if none do."""
+    axes = [axis for axis in plan.grid.axes if isinstance(axis, Axis) and axis.step is None]
+    if not axes:
+        return ""
+    names = join_and([f"{shorten(printable(axis.name), 40)!r} ({axis.number_bins:,} bins)" for axis in axes])
+    return f"Without a step, rows hold the middles of bins: {names}. Give a step, such as 1, or 0.01 for money."
 
 
 def verdict(plan: Plan) -> str:

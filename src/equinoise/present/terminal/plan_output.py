@@ -6,7 +6,7 @@ from rich import box
 from rich.table import Table
 
 from equinoise.data.make_grid import describe_bins
-from equinoise.present.plan_rows import BASIS, TABLE_TITLE, error_header, error_rows, table_rows, verdict
+from equinoise.present.plan_rows import BASIS, TABLE_TITLE, error_header, error_rows, step_note, table_rows, verdict
 from equinoise.present.terminal.consoles import stdout_console
 from equinoise.synthesis.plan import Plan
 
@@ -25,6 +25,8 @@ def show_plan(plan: Plan) -> None:
         console.print(_table(header, lines))
     if verdict(plan):
         console.print(verdict(plan), style="red" if plan.too_small else None)
+    if step_note(plan):
+        console.print(step_note(plan), style="yellow")
     console.print(BASIS, style="dim")
 
 
