@@ -7,7 +7,7 @@ import pytest
 
 from equinoise import Mechanism, PerInstance
 from equinoise.analysis.release import Release
-from equinoise.explore import app
+from equinoise.explore.source import Opening
 from fuzz import damage, kills
 from fuzz.__main__ import SUITES, main, report
 from fuzz.cases import Suite, try_cases
@@ -37,7 +37,7 @@ def test_a_handful_of_cases_is_handled(name, many):
 
 @pytest.mark.parametrize(
     ("name", "place", "what"),
-    [("tables", Release, "of"), ("damage", Mechanism, "open"), ("requests", app, "_counts_json")],
+    [("tables", Release, "of"), ("damage", Mechanism, "open"), ("requests", Opening, "to_json")],
 )
 def test_a_fault_inside_is_lost_and_named(name, place, what, monkeypatch):
     monkeypatch.setattr(place, what, broken)
