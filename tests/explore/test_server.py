@@ -396,8 +396,9 @@ def test_several_columns_with_categories_by_both_verbs(tmp_path):
         messages = guest.solve(verb="optimize", epsilon=3.0, schema=dropping)
         kinds = [message["kind"] for message in messages if message["kind"] != "note"]
         assert kinds == ["plan", "result", *["figure"] * 5, "drawn", "figure", "done"]
-        number = next(message for message in messages if message["kind"] == "result")["number"]
-        assert guest.save(number, "three.eq")[0] == "saved"
+        played = next(message for message in messages if message["kind"] == "result")
+        assert played["left_out"][0] == "Left out: 2 of 300 rows (0.667 %), by column: 'ward' 2 missing."
+        assert guest.save(played["number"], "three.eq")[0] == "saved"
         assert equinoise.Mechanism.open(tmp_path / "three.eq").sample(1).shape == (1, 3)
         status, _, body = guest.ask("GET", "/report/three.eq", headers={"Accept": "text/html"})
         assert status == 200
@@ -406,5 +407,6 @@ def test_several_columns_with_categories_by_both_verbs(tmp_path):
         assert private[-1]["kind"] == "done"
         result = next(message for message in private if message["kind"] == "result")
         assert result["promise"].startswith("Differential privacy with epsilon 2")
+        assert result["left_out"][0] == "Left out: 2 of 300 rows (0.667 %), by column: 'ward' 2 missing."
         *_, published, _ = guest.publish("of three.csv", schema=schema, people=300, rows=3)
         assert published["rows"]["header"] == ["pay", "tall", "ward"]

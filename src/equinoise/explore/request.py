@@ -95,7 +95,8 @@ class PageRequest:
             return self._play(source, kept, progress)
         choice = self.table.choose(public_columns(self.columns), None, progress) if plan is None else plan.choice
         players, counting = self._count_table(source, kept, choice)
-        return self.table.make(players, counting, choice, Saving(), progress)
+        made = self.table.make(players, counting, choice, Saving(), progress)
+        return made.releasing(made.row_format, coverage=players.coverage)
 
     def _count_table(self, source: Source, kept: Kept, choice: Choice) -> tuple[Players, dict[str, Any]]:
         joint = choice.method != ModelTable.method
@@ -110,7 +111,8 @@ class PageRequest:
         schema = warn_uncounted(self.columns)
         players, counting = self._count(source, kept, schema, procedure.check_grid, most_rows=None)
         warn_of_delta(procedure.delta, players.total_people)
-        return play(players, procedure, {**counting, "unit_rows": "all"}, progress=progress)
+        made = play(players, procedure, {**counting, "unit_rows": "all"}, progress=progress)
+        return made.releasing(made.row_format, coverage=players.coverage)
 
     @staticmethod
     def _count(

@@ -20,6 +20,7 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.counts_table import CountsTable
 from equinoise.mechanisms.private_table import PrivateTable
 from equinoise.present.command_line import command_line
+from equinoise.present.coverage_words import coverage_sentences
 from equinoise.present.facts import facts
 from equinoise.present.figures import Figure, make_figure, theme
 from equinoise.present.figures.cost import cost as cost_figure
@@ -78,6 +79,7 @@ def result(mechanism: Mechanism) -> dict[str, Any]:
         "promise": mechanism.promise.in_one_line,
         "in_full": str(mechanism.promise),
         "example": EXAMPLE if paid_once else "",
+        "left_out": coverage_sentences(mechanism.coverage),
         "facts": facts(mechanism) if mechanism.noise else [],
         "statistics": _table(TITLE, HEADER, [row.named for row in statistics_rows(mechanism)]),
         "how_to_read": HOW_TO_READ,
@@ -153,6 +155,7 @@ def published(release: Release, files: Sequence[str]) -> dict[str, Any]:
         "name": secret,
         "sentence": f"{given}{also}. {secret} is as secret as the data.",
         "promise": release.mechanism.promise.in_one_line,
+        "left_out": coverage_sentences(release.mechanism.coverage),
         "rows": _table("The first of the rows", [printable(name) for name in frame.columns], first),
         "commands": told,
     }

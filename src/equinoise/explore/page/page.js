@@ -179,7 +179,7 @@ function showResult(message) {
   $("promise").textContent = message.promise;
   $("in-full").textContent = message.in_full;
   $("example").textContent = message.example;
-  showWarnings(message.warnings);
+  showWarnings([...message.warnings, ...message.left_out]);
   showFacts(message.facts);
   $("statistics-title").textContent = message.statistics.title;
   $("statistics").replaceChildren(table(message.statistics));
@@ -277,8 +277,9 @@ async function publish(name) {
     if (message.kind === "note") notify([`Making the rows … ${message.note}.`]);
     if (message.kind === "refused" || message.kind === "cancelled") throw message;
     if (message.kind !== "published") continue;
-    const link = looks() ? [reportLink(message.name)] : [];
-    const parts = [make("strong", message.sentence), make("p", message.promise), ...message.warnings.map((words) => make("p", words))];
+    const [link, secret] = looks() ? [[reportLink(message.name)], message.left_out] : [[], []];
+    const told = [message.promise, ...message.warnings, ...secret];
+    const parts = [make("strong", message.sentence), ...told.map((words) => make("p", words))];
     notify([...parts, ...titled(message.rows), ...link, commands(message.commands)]);
   }
   publishing = false;
