@@ -77,7 +77,7 @@ def p_value_text(p_value: float) -> str:
 
 
 def what_intervals_contain(answers: Answers) -> list[str]:
-    """Sentences: what all intervals contain, what those of some questions do, and the note."""
+    """Sentences: what all intervals contain, what those of some questions do, whom they are of, and the note."""
     questions: dict[str, list[str]] = {}
     clipped: dict[str, None] = {}
     for answer in answers:
@@ -94,7 +94,7 @@ def what_intervals_contain(answers: Answers) -> list[str]:
             more = f" and {len(each) - MOST_NAMED:,} more" if len(each) > MOST_NAMED else ""
             also = "also contain" if every else "contain"
             found.append(f"Those of {', '.join(each[:MOST_NAMED])}{more} {also} {part}.")
-    return [*found, *clipped, *_widths(answers), *filter(None, [answers.note])]
+    return [*found, *clipped, *_widths(answers), *filter(None, [answers.of_whom, answers.note])]
 
 
 def _widths(answers: Answers) -> list[str]:
