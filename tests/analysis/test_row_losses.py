@@ -23,6 +23,7 @@ from equinoise.analysis.loss_groups import Groups, Queues
 from equinoise.analysis.row_losses import loss_columns
 from equinoise.data import text_fields as fields
 from equinoise.data.grid import Axis, Grid
+from equinoise.data.rows import Rows
 from equinoise.errors import NotPublicWarning
 from equinoise.game.noise import axis_weights
 from equinoise.mechanisms.per_instance import PerInstance
@@ -501,6 +502,41 @@ def test_who_stands_out_is_listed_by_row_and_who_hides_others_is_not(tmp_path):
     assert not hides.all()
 
 
+def test_a_lone_middle_value_ranks_above_outliers_who_stand_close_together(tmp_path):
+    crowd = np.random.default_rng(3).normal(1040, 120, 270).round().tolist()
+    pay = [*crowd, 2000.0, 3900.0, 3905.0, 3910.0, 3915.0, 3920.0]
+    found = write_losses(optimize(pay, bounds=(0, 4000), epsilon=1), pay, tmp_path / "a.csv")
+    needed = {value: line["scale_needed"] for line in found.hardest() for value in line["values"]}
+    assert needed[2000.0] > 100 * needed[3910.0]
+
+
+@pytest.mark.parametrize("size", [10_000, 7])
+def test_all_who_stand_out_are_listed_if_wanted(tmp_path, monkeypatch, size):
+    """More than ten cells of them, in one batch of rows or in many: the same rows as in the file."""
+    lone = [1000.0 * number for number in range(6, 40, 2)]
+    pay = [*np.random.default_rng(3).normal(2000, 60, 400).round().tolist(), *lone]
+    made = optimize(pay, bounds=(0, 40000), epsilon=1, bins=200)
+    stream = Rows.stream
+
+    def small(self, frame):
+        for batch in stream(self, frame):
+            yield from batch.iter_slices(size)
+            yield batch.head(0)
+
+    monkeypatch.setattr(Rows, "stream", small)
+    few, found = (write_losses(made, pay, tmp_path / f"{v}.csv", verbose=v) for v in (False, True))
+    least = made.scales[0][0] * 40000
+    table = pl.read_csv(tmp_path / "True.csv").filter(pl.col("scale_needed") > least * 1.00001)
+    listed = [line for line in found.hardest() if line["scale_needed"] > least]
+    assert len(few.hardest()) == 10 < len(listed) == found.lines_standing_out == few.lines_standing_out
+    assert found.hardest()[:10] == few.hardest()
+    assert sum(line["people"] for line in listed) == len(table) == found.to_json()["people_standing_out"]
+    rows = table.sort("scale_needed", descending=True)["scale_needed"].to_list()
+    assert rows == [six_digits(line["scale_needed"])[0] for line in listed for _ in range(line["people"])]
+    assert all(line["values"] == [pay[row - 1] for row in line["rows"]] for line in listed)
+    assert all(len(line["rows"]) + line["more_rows"] == line["people"] for line in listed)
+
+
 def test_the_scale_needed_is_the_least_that_protects_one_person_alone(mechanism):
     """Against a plain loop: one person's row exchanged for another, everyone else's as they are."""
     game, groups = mechanism.game(), Groups.of(mechanism)
@@ -576,6 +612,23 @@ def test_what_an_audit_cannot_measure_is_refused_before_anything_is_written(tmp_
     assert not list(tmp_path.iterdir())
 
 
+def test_the_screen_says_that_it_lists_ten_of_more_cells_and_lists_all_if_wanted(run, folder):
+    lone = [1000.0 * number for number in range(6, 40, 2)]
+    crowd = np.random.default_rng(3).normal(2000, 60, 400).round().tolist()
+    pl.DataFrame({"wage": [*crowd, *lone]}).write_csv("wage.csv")
+    words = ("--bounds", "wage", 0, 40000, "--epsilon", 1, "--bins", 200, "--out", "wage.eq")
+    assert run("optimize", "wage.csv", *words)[0] == 0
+    status, out, _ = run("losses", "wage.eq", "wage.csv", "--out", "few.csv")
+    assert status == 0
+    assert "Hardest to protect first: 10 of " in out
+    many = int(re.search(r"The list has 10 of their (\d+) cells; --verbose lists all\.", out)[1])
+    assert many > 10
+    status, out, _ = run("losses", "wage.eq", "wage.csv", "--out", "all.csv", "--verbose")
+    assert status == 0
+    assert f"Hardest to protect first: {many} of " in out
+    assert "--verbose lists all" not in out
+
+
 def test_the_command(run, folder):
     optimizing = ["optimize", "pay.csv", "--bounds", "pay", "0", "100", "--epsilon", "1", "--bins", "41"]
     assert run(*optimizing, "--out", "pay.eq")[0] == 0
@@ -583,6 +636,8 @@ def test_the_command(run, folder):
     assert status == 0, err
     assert "Hardest to protect first: " in out
     assert " of 300 people need more than the least scale on offer, 0." in out
+    assert " in units of 'pay'. " in out
+    assert "Sorted by 'scale_needed', largest first, the file begins with them." in out
     assert "Hard to protect: few people are near" in out
     assert "people in the cell" in out
     assert "which of them carries it is arbitrary" in out

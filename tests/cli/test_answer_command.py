@@ -27,6 +27,11 @@ bounds = [2024-01-01, 2024-12-31]
 bins = 12
 """
 
+OF_WHOM = (
+    "Of people who have a value in all of 'age', 'ward' and 'day', and one of the listed categories in 'ward': others "
+    "were left out."
+)
+
 
 @pytest.fixture
 def published(folder, run):
@@ -61,8 +66,9 @@ def test_rows_have_answers_as_a_table_as_json_and_in_a_file(run, published, fold
     assert lines[0].startswith("mean of age ")
     assert f" {rows['age'].mean():.1f} " in lines[0]
     assert " % to " in lines[1]
-    assert lines[4] == "The intervals contain the sampling error of the rows."
-    assert lines[5].startswith(
+    assert lines[4] == "The intervals contain the sampling error of the rows. Each is 90 % on its own."
+    assert lines[5] == OF_WHOM
+    assert lines[6].startswith(
         "These are answers from rows alone: what the mechanism that made the rows changed is not"
     )
     found = answers(run, *asked, "mean:day", "--by", "ward", "--out", "answers.csv")
@@ -74,6 +80,7 @@ def test_rows_have_answers_as_a_table_as_json_and_in_a_file(run, published, fold
     assert found["answers"][0]["estimate"] == pytest.approx(rows.filter(ward="elective")["age"].mean())
     assert found["answers"][6]["low"] < found["answers"][6]["estimate"] < found["answers"][6]["high"]
     assert found["promise"] is None
+    assert found["of_whom"] == OF_WHOM
     table = pl.read_csv("answers.csv")
     assert table["question"].to_list() == [answer["question"] for answer in found["answers"]]
     assert table["group"].to_list() == [answer["group"] or "all" for answer in found["answers"]]
@@ -96,6 +103,7 @@ def test_counts_have_answers_of_every_kind_and_the_saved_mechanism_the_same(run,
         assert "the privacy noise" in answer["contains"]
         assert answer["level"] == 0.95
     assert found["note"].startswith("Of one release, use these answers: ")
+    assert found["of_whom"] == OF_WHOM
     assert found["promise"].startswith("Differential privacy with epsilon 1 ")
     counts = equinoise.Release.open("counts.json").counts.counts
     assert by_name["count of all"]["estimate"] == counts.sum()
@@ -105,9 +113,35 @@ def test_counts_have_answers_of_every_kind_and_the_saved_mechanism_the_same(run,
     assert "count of all ward = elective " in " ".join(out.split())
     assert "count of all all " in " ".join(out.split())
     assert "Of one release, use these answers: " in out
+    assert f"\nValues outside the bounds count as the bounds. {OF_WHOM}\n" in out
+    assert "; those of " in out
+    assert "Each is 95 % on its own." in out
+    status, out, _ = run("answer", "counts.json", *asked, "--by", "ward", "--verbose")
+    assert status == 0
+    assert f"\n{OF_WHOM}\n{found['note']}\n" in out
     assert "'age' is known only to bins of up to 3, so people count as evenly spread over theirs" in out
     assert "Values of 'age' below 18 or above 100 count as 18 or 100, in the answer as in its interval." in out
     assert "count of ward = elective all " in " ".join(out.split())
+
+
+def test_below_a_few_answers_there_are_four_short_lines_and_the_promise(run, published):
+    status, out, _ = run("answer", "counts.json", "median:age", "mean:age")
+    assert status == 0
+    *_, contain, width, whom, use, promise = out.splitlines()
+    assert len(out.splitlines()) == 4 + 5
+    assert contain == (
+        "The intervals contain the privacy noise, the sampling of people and the width of the bins. Each is 95 % on "
+        "its own."
+    )
+    assert width.startswith("Most of the width of ")
+    assert " comes from the " in width
+    assert whom == f"Values outside the bounds count as the bounds. {OF_WHOM}"
+    assert use == "Of one release, use these answers: they know their noise, its rows do not. In full: --verbose."
+    assert promise.startswith("Differential privacy ")
+    found = equinoise.Release.open("counts.json").median("age")
+    assert repr(found).endswith("In full: to_json().")
+    assert "Values outside the bounds count as the bounds." in found._repr_html_()
+    assert "It is 95 % on its own." in found._repr_html_()
 
 
 def test_a_file_of_answers_has_six_digits_and_a_word_for_each_part(run, published, folder):
@@ -209,6 +243,7 @@ def test_a_release_is_asked_in_python(published):
         assert all(isinstance(answer, equinoise.Answer) for answer in found)
         assert str(found[1].question) in repr(found)
         assert str(found[1].question) in found._repr_html_()
+        assert "others were left out." in found._repr_html_()
     assert rows.median("day")[0].estimate.year == 2024
     assert rows.difference("age", by="ward", between=("emergency", "elective"))[0].p_value < 0.05
     assert len(rows.share("ward", "emergency")) == 1

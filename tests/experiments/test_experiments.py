@@ -16,6 +16,7 @@ import pytest
 
 from benchmarks import heights as basketball
 from equinoise import BadInput
+from equinoise.cli.reproduce import print_kl
 from equinoise.experiments import datasets, findings, games, goals, paper_results, regression, report, tables, verdict
 from equinoise.experiments import reproduce as runs
 from equinoise.experiments.datasets import Dataset
@@ -452,9 +453,23 @@ def test_the_command_tells_what_was_reached(few, no_pictures, run, folder):
     assert "1 of 9: heights-laplace-eps1" in err
     status, out, _ = run("reproduce", "height", "--quick", "--out", "new")
     assert "9 parts, 9 of them done before" in out
-    assert out.startswith(told["verdict"][0])
+    legend, first, *_ = out.splitlines()
+    assert legend == "† = printed in the paper; ours are on other public data; KL 0 means the same as the data"
+    assert first == told["verdict"][0]
+    assert out.splitlines()[-1].startswith("9 parts, ")
     assert "KL of one draw from the original, heights of basketball players" in out
     assert (folder / "new" / "reproduction.html").is_file()
+
+
+def test_the_table_of_kl_fits_a_page_and_has_every_figure_in_one_piece(capsys):
+    line = ["0.1", *["0.0139 ± 0.0001"] * 4, "† 0.0512", "† 0.0475"]
+    print_kl([line, line])
+    out = capsys.readouterr().out
+    assert max(map(len, out.splitlines())) <= 111
+    assert out.count("0.0139 ± 0.0001") == 8
+    assert out.count("† 0.0475") == 2
+    print_kl([["0.1", "0.0139 ± 0.0001", "0.0063", "1.5075 ± 0.0001", "1.5075", "† 0.0512", "† 0.0475"]])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 104
 
 
 def test_help_does_not_load_the_experiments():

@@ -73,13 +73,14 @@ class Groups:
 
     def hardest(self, most: int = HARDEST_LINES) -> list[dict[str, Any]]:
         """The lines of people who are hardest to protect, hardest first."""
-        return [self._line_json(line) for line in self.hardest_lines()[:most]]
+        return [self.line_json(line) for line in self.hardest_lines()[:most]]
 
     def box(self, group: int) -> tuple[list[Any], list[Any]]:
         """Where the cells of a group begin and end on every axis, in data units."""
         return _box(self.grid, *self.corners[group].tolist())
 
-    def _line_json(self, line: slice) -> dict[str, Any]:
+    def line_json(self, line: slice) -> dict[str, Any]:
+        """A line of people as JSON shows it: where they are, how many, what they need and carry, and their losses."""
         first = line.start
         low, high = self.box(first)
         carried = zip(self.scales[line].tolist(), self.people[line].tolist(), self.losses[line].tolist(), strict=True)

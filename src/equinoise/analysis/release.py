@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from equinoise.analysis.answers.ask import Answers, ask, refuse_same
+from equinoise.analysis.answers.complete_cases import complete_cases
 from equinoise.analysis.answers.noisy_table import NoisyTable
 from equinoise.analysis.answers.questions import ALL, Columns, make_question
 from equinoise.analysis.answers.row_table import rows_as_they_are, rows_by_axes, rows_by_schema
@@ -97,12 +98,15 @@ class Release:
         """What is asked: the noisy counts if there are any, else the rows."""
         if self.counts is not None:
             axes, shape = self.counts.grid.axes, self.counts.grid.shape
-            return Columns(NoisyTable(self.counts.counts.reshape(shape), axes, self.counts.law), "The release")
+            of_whom = complete_cases(self.counts.schema, self.counts.law.rows)
+            return Columns(NoisyTable(self.counts.counts.reshape(shape), axes, self.counts.law), "The release", of_whom)
         if self.file is None:
-            return Columns(rows_by_axes(self.rows, self.mechanism.grid.axes), "The release")
+            of_whom = complete_cases(self.mechanism.schema, self.mechanism.rows_per_person)
+            return Columns(rows_by_axes(self.rows, self.mechanism.grid.axes), "The release", of_whom)
         path, schema = self.file
-        table = rows_as_they_are(path) if schema is None else rows_by_schema(path, schema)
-        return Columns(table, f"The file {str(path)!r}" if schema is None else "The schema")
+        if schema is None:
+            return Columns(rows_as_they_are(path), f"The file {str(path)!r}")
+        return Columns(rows_by_schema(path, schema), "The schema", complete_cases(schema))
 
     def publish_counts(self, path: str | Path, *, force: bool = False) -> None:
         """Write the noisy counts as JSON, for anybody to use: that costs nothing more."""

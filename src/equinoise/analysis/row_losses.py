@@ -57,17 +57,23 @@ class RowLosses:
     left_out: int
     columns: tuple[str, ...]
     measured: whole_procedure.EndToEnd | None
+    listed: list[slice]
     named: list[NamedRows]
 
     def hardest(self) -> list[dict[str, Any]]:
         """The lines of people who are hardest to protect, with the numbers and values of their first rows."""
-        lines = self.groups.hardest(len(self.named))
+        lines = map(self.groups.line_json, self.listed)
         return [line | vars(rows) for line, rows in zip(lines, self.named, strict=True)]
 
     @property
     def stands_out(self) -> Bools:
         """Whether people of each group need more than the least scale on offer."""
-        return np.asarray((self.groups.needed > least_scale(self.mechanism)).any(axis=1))
+        return standing_out(self.mechanism, self.groups)
+
+    @property
+    def lines_standing_out(self) -> int:
+        """How many of the lines have people who need more than the least scale on offer."""
+        return len(np.unique(self.groups.lines[self.stands_out]))
 
     @property
     def lines(self) -> int:
@@ -101,6 +107,11 @@ class NamedRows:
     more_rows: int = 0
 
 
+def standing_out(mechanism: Mechanism, groups: Groups) -> Bools:
+    """Whether people of each group need more than the least scale on offer."""
+    return np.asarray((groups.needed > least_scale(mechanism)).any(axis=1))
+
+
 def write_losses(
     mechanism: Mechanism | str | Path,
     data: Any,
@@ -112,6 +123,7 @@ def write_losses(
     decimal: DecimalMark | None = None,
     end_to_end: bool = False,
     force: bool = False,
+    verbose: bool = False,
     progress: RowProgress | None = None,
     measuring: Progress | None = None,
 ) -> RowLosses:
@@ -120,7 +132,8 @@ def write_losses(
     ``data`` must be what the mechanism was made from, files or any dataframe. ``loss`` is of one draw (everyone else's
     noise held fixed; with differential privacy, the weights worked out again), ``scale`` in data units. The file is as
     secret as the data. With ``end_to_end`` the whole procedure is run again without a person of each type, as an audit
-    does, for one more column. ``progress`` is told how many rows are written, ``measuring`` who is left out.
+    does, for one more column. ``verbose`` lists all who need more than the least scale on offer, not the hardest alone.
+    ``progress`` is told how many rows are written, ``measuring`` who is left out.
     """
     out, files = Path(out), isinstance(data, str | Path)
     check_suffix(out)
@@ -139,15 +152,16 @@ def write_losses(
             if not count_players(read, opened.grid, most).same(opened.players):
                 raise wrong_data(whole.source, "other people")
             measured = whole_procedure.end_to_end(opened, measuring)
-        writer = _LossWriter(opened, whole, measured, progress)
+        writer = _LossWriter(opened, whole, measured, progress, verbose=verbose)
         if writer.unit is not None:
             writer.count_people(open_axes(data, axes, reader, keep=writer.unit, text=text))
         paths = find_files(Path(data), text).paths if files else ()
         each = (open_axes(path, axes, reader, keep=True, text=text) for path in paths) if files else [whole]
         write_frames(out, writer.frames(each), force=force)
     return RowLosses(
-        opened, writer.groups, out, writer.rows, writer.left_out, writer.new_columns, measured, writer.named
-    )
+        opened, writer.groups, out, writer.rows, writer.left_out, writer.new_columns, measured, writer.listed,
+        writer.named,
+    )  # fmt: skip
 
 
 class _LossWriter:
@@ -159,6 +173,8 @@ class _LossWriter:
         whole: Rows,
         measured: whole_procedure.EndToEnd | None,
         progress: RowProgress | None,
+        *,
+        verbose: bool,
     ) -> None:
         self.mechanism, self.whole, self.progress = mechanism, whole, progress
         self.axes, self.unit = mechanism.grid.axes, mechanism.settings.get("unit")
@@ -172,10 +188,11 @@ class _LossWriter:
         self.figures = pl.DataFrame(np.hstack(added), schema=self.new_columns[1:]).with_columns(
             pl.all().round_sig_figs(DIGITS)
         )
-        hardest = groups.hardest_lines()[:HARDEST_LINES]
-        self.named = [NamedRows() for _ in hardest]
+        lines, out = groups.hardest_lines(), standing_out(mechanism, groups)
+        self.listed = [line for i, line in enumerate(lines) if i < HARDEST_LINES or (verbose and out[line.start])]
+        self.named = [NamedRows() for _ in self.listed]
         self.place = np.full(len(groups.people), -1)
-        for place, line in enumerate(hardest):
+        for place, line in enumerate(self.listed):
             self.place[line] = place
         self.value_fields = [f"{FIELD} {whole.fields.index(name)}" for name in names]
         self.rows = self.left_out = 0
@@ -224,9 +241,13 @@ class _LossWriter:
         return table
 
     def _name_rows(self, batch: pl.DataFrame, place: Ints) -> None:
-        """Note the rows of people who are among the hardest to protect."""
-        for line, named in enumerate(self.named):
-            here = np.flatnonzero(place == line)
+        """Note the rows of people who are listed as hard to protect."""
+        order = np.argsort(place, kind="stable")
+        lines, begins = np.unique(place[order], return_index=True)
+        for line, here in zip(lines.tolist(), np.split(order, begins)[1:], strict=True):
+            if line < 0:
+                continue
+            named = self.named[line]
             first = here[: NAMED_ROWS - len(named.rows)]
             values = batch[first].select(self.value_fields).rows()
             named.rows += (first + self.rows + 1).tolist()

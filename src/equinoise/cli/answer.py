@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, output_options
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options, verbose_option
 from equinoise.errors import BadInput, EquinoiseError
 
 KINDS = ("mean:", "median:", "quantiles:", "count", "share:", "correlation:", "difference:")
@@ -39,10 +39,11 @@ def complete_question(context: click.Context, parameter: click.Parameter, begun:
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="The level of the intervals.")
 @click.option("--schema", type=FILE_PATH, help="For rows: a TOML file of what is public about their columns.")
+@verbose_option("Print in full what the intervals contain, and what became of values outside the bounds.")
 @output_options("--out", help="A .csv, .tsv or .parquet file for the answers.")
 def command(
     file: Path, questions: tuple[str, ...], by: str | None, level: float, schema: Path | None, out: Path | None,
-    force: bool, as_json: bool,
+    force: bool, as_json: bool, verbose: bool,
 ) -> None:  # fmt: skip
     """Answer questions from FILE alone, as often as you like: that costs nothing more, and no data is read.
 
@@ -86,6 +87,6 @@ def command(
     if as_json:
         terminal.print_json({"file": str(file), **answers.to_json(), "promise": promise, "out": out and str(out)})
     else:
-        terminal.show_answers(answers, promise)
+        terminal.show_answers(answers, promise, verbose=verbose)
         if out is not None:
             click.echo(f"Wrote {len(answers):,} answer{'s' * (len(answers) > 1)} to {out}.")

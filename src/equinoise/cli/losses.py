@@ -7,25 +7,28 @@ from typing import Any
 
 import click
 
-from equinoise.cli.options import EPILOG, FILE_PATH, output_options, setting_options
+from equinoise.cli.options import EPILOG, FILE_PATH, output_options, setting_options, verbose_option
 
 
 @click.command("losses", epilog=EPILOG, short_help="List who is hard to protect; write each row's loss and scale.")
 @click.argument("file", type=FILE_PATH)
 @click.argument("data", type=FILE_PATH)
 @output_options("--out", help="A .csv, .tsv or .parquet file for the rows. As secret as the data.", required=True)
+@verbose_option("List all who need more than the least scale on offer, not ten cells alone.")
 @setting_options("losses")
 @click.option(
     "--end-to-end", is_flag=True,
     help="Also measure each row's loss end to end: solve again without a person of each occupied cell.",
 )  # fmt: skip
 def command(
-    file: Path, data: Path, out: Path, end_to_end: bool, force: bool, as_json: bool, **reading: Any
+    file: Path, data: Path, out: Path, end_to_end: bool, force: bool, as_json: bool, verbose: bool,
+    **reading: Any
 ) -> None:  # fmt: skip
     """List who in DATA is hard to protect, and write all its columns with each row's loss and noise scale, by the
     mechanism in FILE.
 
-    Hard to protect is who has few people near: they need much noise of their own. The list has the numbers of their
+    Hard to protect is who has few people near: they need much noise of their own. A lone person in the middle can need
+    more than outliers who stand close together, as these hide each other. The list has the numbers of their
     rows, the hardest first, cell by cell: people of one cell are interchangeable, and which of them carries more noise
     than the others, to hide people elsewhere, is arbitrary.
 
@@ -46,7 +49,7 @@ def command(
 
     with terminal.progress("Checking the mechanism and the data") as progress:
         found = write_losses(
-            file, data, out, end_to_end=end_to_end, force=force, measuring=progress,
+            file, data, out, end_to_end=end_to_end, force=force, verbose=verbose, measuring=progress,
             progress=lambda rows: progress(terminal.note(f"{rows:,} rows written")), **reading,
         )  # fmt: skip
     if as_json:

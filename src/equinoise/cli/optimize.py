@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from equinoise.cli.options import (
+    ALL_STATISTICS,
     EPILOG,
     FILE_PATH,
     book_options,
@@ -31,7 +32,7 @@ from equinoise.cli.save import check_mechanism_file, warn_of_replaced
     help="List the mechanism in the book although it is not differentially private; no total includes it.",
 )  # fmt: skip
 @book_options
-@verbose_option
+@verbose_option(ALL_STATISTICS)
 @setting_options("optimize")
 def command(data: Path, out: Path, force: bool, as_json: bool, verbose: bool, **settings: Any) -> None:
     """Play the game on a column of DATA, or several, and save a certified mechanism.

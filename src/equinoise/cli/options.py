@@ -16,6 +16,7 @@ from equinoise.settings import SETTINGS, option_of
 
 EPILOG = "Exit status: 0 done; 1 the promise could not be met; 2 bad input; 130 stopped."
 FILE_PATH = click.Path(path_type=Path)
+ALL_STATISTICS = "Print all statistics, the certificate and the whole promise."
 PICTURE = "A .png, .svg or .html file for a picture. As secret as the data."
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -70,10 +71,9 @@ def output_options(option: str, *, help: str, required: bool = False, force: str
     return decorate
 
 
-def verbose_option(function: Command) -> Command:
-    """All statistics, distances, the certificate and the whole promise, instead of one screen."""
-    words = "Print all statistics, the certificate and the whole promise."
-    return click.option("--verbose", is_flag=True, help=words)(function)
+def verbose_option(help: str) -> Callable[[Command], Command]:
+    """Print all there is, as ``help`` says, instead of one screen."""
+    return click.option("--verbose", is_flag=True, help=help)
 
 
 def book_options(function: Command) -> Command:

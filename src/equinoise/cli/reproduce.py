@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import click
@@ -13,6 +14,8 @@ import click
 from equinoise.cli.options import FILE_PATH, json_option
 
 EXIT = "Exit status: 0 done, whatever was reached; 2 bad input; 130 stopped."
+HEADING_WIDTH = 12
+"""Letters of a line of a heading of the table of KL."""
 
 
 @click.command("reproduce", epilog=EXIT, short_help="Do the paper's experiments again, on public data.")
@@ -33,6 +36,7 @@ def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -
       equinoise reproduce all --out results --json
     """
     from equinoise.experiments import reproduce as run
+    from equinoise.experiments.verdict import LEGEND
     from equinoise.present import terminal
 
     with watching() as watch:
@@ -44,6 +48,8 @@ def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -
     if as_json:
         terminal.print_json(found.to_json())
         return
+    if found.goals or found.kl:
+        click.echo(LEGEND)
     for sentence in found.verdict:
         click.echo(sentence)
     for goal in found.goals:
@@ -59,11 +65,11 @@ def command(experiments: Sequence[str], out: Path, quick: bool, as_json: bool) -
 
 
 def print_kl(lines: Sequence[Sequence[str]]) -> None:
-    """KL on the heights, ours beside the paper's, as a table."""
+    """KL on the heights, ours beside the paper's, as a table: headings are folded, so that it fits a log or a page."""
     from equinoise.experiments.verdict import KL_TITLE, kl_header
     from equinoise.present.terminal.consoles import number_table, stdout_console
 
-    table = number_table(KL_TITLE, *kl_header())
+    table = number_table(KL_TITLE, *(fill(name, HEADING_WIDTH) for name in kl_header()))
     for line in lines:
         table.add_row(*line)
     stdout_console().print(table)

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from equinoise.cli.options import (
+    ALL_STATISTICS,
     EPILOG,
     FILE_PATH,
     book_options,
@@ -41,7 +42,7 @@ COST = "Rows that are made again are a second release of the same people, which 
     force="Replace --out, --save and --publish-counts if they exist, the ledger of --save included.",
 )  # fmt: skip
 @book_options
-@verbose_option
+@verbose_option(ALL_STATISTICS)
 @setting_options("synthesize")
 def command(
     data: Path, out: Path, save: Path | None, publish_counts: Path | None, force: bool, as_json: bool,

@@ -10,6 +10,9 @@ from equinoise.experiments.goals import Goal
 from equinoise.experiments.paper_results import HEIGHT
 from equinoise.experiments.tables import MARK, NAMES, OURS, Row, mean_and_spread
 
+LEGEND = f"{MARK} = printed in the paper; ours are on other public data; KL 0 means the same as the data"
+"""What marks and figures mean, before any of them."""
+
 KL_TITLE = "KL of one draw from the original, heights of basketball players (smaller is closer)"
 
 

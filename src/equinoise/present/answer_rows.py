@@ -6,25 +6,16 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from equinoise.analysis.answers.answer import CLIPPED, Answer
+from equinoise.analysis.answers.answer import Answer
 from equinoise.analysis.answers.ask import Answers
-from equinoise.formatting import format_number, three_digits
-
-MOSTLY = {
-    "noise": "mostly from the noise: more people or a larger epsilon would help",
-    "people": "mostly from the sampling of people: more people would help",
-    "bins": "mostly from the bins: finer bins would help",
-}
-"""What the width of an interval comes from, and what would make it narrower."""
-
-MOST_NAMED = 4
-"""Questions that are named where intervals contain different things."""
+from equinoise.formatting import three_digits
+from equinoise.present.answer_notes import level_text
 
 
 def answer_rows(answers: Answers) -> tuple[list[str], list[list[str]]]:
     """A header, and a row for every answer: the question, its group if there are any, the estimate, the interval, and
     of differences the p-value."""
-    level = f"{format_number(100 * answers[0].level)} % interval" if answers else "interval"
+    level = f"{level_text(answers[0].level)} interval" if answers else "interval"
     grouped, tested = (
         any(getattr(answer, name) is not None for answer in answers) for name in ("group", "p_value")
     )  # fmt: skip
@@ -74,44 +65,3 @@ def _place(number: float) -> int:
 def p_value_text(p_value: float) -> str:
     """A p-value in three digits, or that it is small."""
     return "<0.001" if p_value < 0.001 else f"{p_value:.3g}"
-
-
-def what_intervals_contain(answers: Answers) -> list[str]:
-    """Sentences: what all intervals contain, what those of some questions do, and the note."""
-    questions: dict[str, list[str]] = {}
-    clipped: dict[str, None] = {}
-    for answer in answers:
-        for part in answer.contains:
-            if part.startswith(CLIPPED):
-                clipped[f"{part[0].upper()}{part[1:]}, in the answer as in its interval."] = None
-            else:
-                questions.setdefault(part, []).append(answer.question)
-    every = [part for part, names in questions.items() if len(names) == len(answers)]
-    found = [f"The intervals contain {'; '.join(every)}."] if every else []
-    for part, names in questions.items():
-        if part not in every:
-            each = list(dict.fromkeys(names))
-            more = f" and {len(each) - MOST_NAMED:,} more" if len(each) > MOST_NAMED else ""
-            also = "also contain" if every else "contain"
-            found.append(f"Those of {', '.join(each[:MOST_NAMED])}{more} {also} {part}.")
-    return [*found, *clipped, *_widths(answers), *filter(None, [answers.note])]
-
-
-def _widths(answers: Answers) -> list[str]:
-    """Sentences: where the width of intervals mostly comes from, as far as that is known."""
-    found = []
-    for part, words in MOSTLY.items():
-        names = [_named(answer) for answer in answers if answer.mostly == part]
-        if names:
-            all_of_them = len(answers) > 1 and len(names) == len(answers)
-            more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-            whose = "all intervals" if all_of_them else f"the interval{'s' * (len(names) > 1)} of "
-            found.append(
-                f"The width of {whose}{'' if all_of_them else ', '.join(names[:MOST_NAMED]) + more} is {words}."
-            )
-    return found
-
-
-def _named(answer: Answer) -> str:
-    """The question of an answer, with its group."""
-    return answer.question if answer.group is None else f"{answer.question} ({answer.group})"

@@ -23,7 +23,8 @@ from equinoise.errors import BadInput
 from equinoise.formatting import at_most, join_and
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.per_instance import PerInstance
-from equinoise.present.answer_rows import answer_rows, what_intervals_contain
+from equinoise.present.answer_notes import IN_PYTHON, short_notes
+from equinoise.present.answer_rows import answer_rows
 from equinoise.present.book_words import STATES, book_notes, book_verdict
 from equinoise.present.comparison_rows import comparison_rows
 from equinoise.present.facts import facts_in_pairs
@@ -106,7 +107,7 @@ def text_of_answers(answers: Answers) -> str:
 
 def html_of_answers(answers: Answers) -> str:
     """Answers as a table, and what their intervals contain: nothing here is secret."""
-    sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in what_intervals_contain(answers))
+    sentences = "".join(f"<p>{escape(sentence)}</p>" for sentence in short_notes(answers, IN_PYTHON))
     return f"<div>{_table(*answer_rows(answers))}{sentences}</div>"
 
 

@@ -12,7 +12,8 @@ from equinoise.analysis.release import Release
 from equinoise.data.axis import MISSING_LABEL, Axis
 from equinoise.mechanisms.base import Mechanism
 from equinoise.mechanisms.counts_table import CountsTable
-from equinoise.present.answer_rows import texts, what_intervals_contain
+from equinoise.present.answer_notes import full_notes
+from equinoise.present.answer_rows import texts
 from equinoise.present.statistics_rows import IN_BINS, MOST_CATEGORIES
 
 TITLE = "Answers from the noisy counts, beside the data"
@@ -67,4 +68,4 @@ def _true_answers(mechanism: CountsTable) -> Iterator[TrueAnswer]:
 
 def sentences(found: list[TrueAnswer]) -> list[str]:
     """What the intervals contain."""
-    return what_intervals_contain(Answers(tuple(one.answer for one in found)))
+    return full_notes(Answers(tuple(one.answer for one in found)))

@@ -40,10 +40,12 @@ NUMBERS = ("estimate", "low", "high")
 
 @dataclass(frozen=True, repr=False)
 class Answers(Sequence[Answer]):
-    """One or several answers, each an :class:`Answer`, and a ``note`` that belongs to all of them."""
+    """One or several answers, each an :class:`Answer`, and what belongs to all of them: a ``note``, and ``of_whom``,
+    which people they are about, by the public rules for values that are missing or not listed."""
 
     each: tuple[Answer, ...]
     note: str = ""
+    of_whom: str = ""
 
     @overload
     def __getitem__(self, place: int) -> Answer: ...
@@ -59,7 +61,7 @@ class Answers(Sequence[Answer]):
 
     def to_json(self) -> dict[str, Any]:
         """All of it, with dates as JSON has them: texts."""
-        return {"answers": [answer_json(answer) for answer in self.each], "note": self.note}
+        return {"answers": [answer_json(answer) for answer in self.each], "of_whom": self.of_whom, "note": self.note}
 
     def to_frame(self) -> pl.DataFrame:
         """A row for every answer, of everyone's with the group ``all``; numbers have six digits, and what an interval
@@ -123,7 +125,8 @@ def ask(
     for question in questions:
         own = [(None, columns.table)] if by in question.columns else groups
         found += (answer for group, table in own for answer in _answers(columns, table, question, group, level))
-    return Answers(tuple(found), ROWS_NOTE if isinstance(columns.table, RowTable) else COUNTS_NOTE)
+    note = ROWS_NOTE if isinstance(columns.table, RowTable) else COUNTS_NOTE
+    return Answers(tuple(found), note, columns.of_whom)
 
 
 def refuse_same(question: Question, by: str | None) -> None:

@@ -47,10 +47,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a table, by their names; ``source`` is what errors call it."""
+    """The columns of a table, by their names; ``source`` is what errors call it. ``of_whom`` says who was left out of
+    the table, as far as that is public."""
 
     table: Table
     source: str
+    of_whom: str = ""
 
     @property
     def names(self) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Sequence
 
 from rich import box
 from rich.console import Console
@@ -11,14 +12,16 @@ from rich.table import Table
 from equinoise.analysis.answers.ask import Answers
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present import true_answers
-from equinoise.present.answer_rows import answer_rows, what_intervals_contain
+from equinoise.present.answer_notes import IN_PYTHON, ON_TERMINAL, full_notes, short_notes
+from equinoise.present.answer_rows import answer_rows
 from equinoise.present.terminal.consoles import PIPE_WIDTH, number_table, stdout_console
 
 
-def show_answers(answers: Answers, promise: str | None) -> None:
-    """Answers as a table, what their intervals contain, and what is promised of what they come from."""
+def show_answers(answers: Answers, promise: str | None, *, verbose: bool) -> None:
+    """Answers as a table, what their intervals contain, in short or in full, and what is promised of what they come
+    from."""
     console = stdout_console()
-    _print(console, answers)
+    _print(console, answers, full_notes(answers) if verbose else short_notes(answers, ON_TERMINAL))
     if promise:
         console.print(promise, style="dim")
 
@@ -29,7 +32,7 @@ def answers_text(answers: Answers) -> str:
     console = Console(  # in a notebook it would show the table at once, and leave nothing for the text
         file=text, width=PIPE_WIDTH, soft_wrap=True, markup=False, highlight=False, force_jupyter=False
     )
-    _print(console, answers)
+    _print(console, answers, short_notes(answers, IN_PYTHON))
     return text.getvalue().rstrip("\n")
 
 
@@ -46,7 +49,7 @@ def show_true_answers(console: Console, mechanism: Mechanism) -> None:
             console.print(sentence, style="dim")
 
 
-def _print(console: Console, answers: Answers) -> None:
+def _print(console: Console, answers: Answers, notes: Sequence[str]) -> None:
     header, rows = answer_rows(answers)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for name in header:
@@ -54,5 +57,5 @@ def _print(console: Console, answers: Answers) -> None:
     for row in rows:
         table.add_row(*row)
     console.print(table)
-    for sentence in what_intervals_contain(answers):
+    for sentence in notes:
         console.print(sentence)

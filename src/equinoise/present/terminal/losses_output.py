@@ -9,7 +9,7 @@ from rich.table import Table
 
 from equinoise.analysis.row_losses import RowLosses
 from equinoise.analysis.scales_needed import least_scale
-from equinoise.formatting import at_most, format_number, join_and, printable, three_digits
+from equinoise.formatting import at_most, format_number, join_and, join_or, printable, shorten, three_digits
 from equinoise.present.terminal.consoles import number_table, stdout_console
 from equinoise.present.wording import SECRET_ROWS
 
@@ -57,14 +57,41 @@ def show_losses(result: RowLosses) -> None:
 
 def _standing_out(result: RowLosses) -> str:
     """How many people need more than the least scale on offer."""
-    out, least = result.stands_out, _sides(least_scale(result.mechanism).tolist())
+    out, least = result.stands_out, f"{_sides(least_scale(result.mechanism).tolist())} {_units(result)}"
     if not out.any():
         return (
             f"Nobody needs more than the least scale on offer, {least}: nobody stands out. The table has the largest "
             f"losses{' end to end' * (result.measured is not None)}."
         )
     many, all_people = int(result.groups.people[out].sum()), result.mechanism.total_people
-    return f"{many:,} of {all_people:,} people need more than the least scale on offer, {least}."
+    listed = sum(bool(out[line.start]) for line in result.listed)
+    cells = "cells" if result.mechanism.members.single else "groups"
+    rest = (
+        f" The list has {listed:,} of their {result.lines_standing_out:,} {cells}; --verbose lists all."
+        if listed < result.lines_standing_out
+        else ""
+    )
+    return (
+        f"{many:,} of {all_people:,} people need more than the least scale on offer, {least}.{rest} {_in_file(result)}"
+    )
+
+
+def _in_file(result: RowLosses) -> str:
+    """How to find in the file who needs more than the least scale."""
+    columns = [name for name in result.columns if name.startswith("scale_needed")]
+    if len(columns) == 1:
+        return f"Sorted by {columns[0]!r}, largest first, the file begins with them."
+    return f"In the file they are the rows with more than that in {join_or(columns)}."
+
+
+def _units(result: RowLosses) -> str:
+    """The units of scales, in words: those of the columns."""
+    axes = result.mechanism.grid.axes
+    names = [
+        f"{shorten(printable(axis.name), 40)!r}{' (days)' * (getattr(axis, 'day_zero', None) is not None)}"
+        for axis in axes
+    ]
+    return f"in units of {' x '.join(names)}"
 
 
 def _table(result: RowLosses) -> Table:
