@@ -14,8 +14,10 @@ export function make(kind, inside) {
 }
 
 export function table(figure) {
-  const head = make("tr", figure.header.map((name) => make("th", name)));
-  const rows = figure.rows.map((row) => make("tr", row.map((value) => make("td", short(value)))));
+  const words = figure.header.map((_, column) => figure.rows.every((row) => !/^[\d.+\-<]/.test(String(row[column] ?? ""))));
+  const cell = (kind) => (value, column) => Object.assign(make(kind, short(value)), { className: words[column] ? "text" : "" });
+  const head = make("tr", figure.header.map(cell("th")));
+  const rows = figure.rows.map((row) => make("tr", row.map(cell("td"))));
   return make("table", [make("thead", head), make("tbody", rows)]);
 }
 
@@ -78,6 +80,7 @@ function showWhatApplies() {
   $("band").replaceChildren(...(looks()
     ? [make("strong", "Contains private data."), " What is shown of the data is as secret as the data. Only rows that were made may be given away."]
     : [make("strong", "Plan only."), " Nothing on this page comes from a value of the data."]));
+  $("title").textContent = game ? "Try the paper’s game" : "Plan a release";
   $("keep-title").textContent = game ? "Save this mechanism" : "Make the rows";
   $("save").textContent = game ? "Save" : "Make";
   $("keep-hint").textContent = game ? "Work out what the data gives first." : "Noise is drawn once, when you make them: making rows again costs epsilon again.";
