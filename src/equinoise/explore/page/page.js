@@ -53,6 +53,7 @@ function changed() {
   const now = settings();
   clearTimeout(timer);
   stop();
+  if (!looks()) $("shown").hidden = true; // at once
   const empty = Object.entries(now).find(([, value]) => Number.isNaN(value));
   if (empty) {
     refuse(`Give a number for ${empty[0].replaceAll("_", " ")}.`);
@@ -103,7 +104,6 @@ async function solve() {
   const began = performance.now();
   busy(true);
   drawn = new Set();
-  if (!looks()) $("shown").hidden = true;
   say("Working …");
   try {
     const answer = await send("solve", { tab, look: looks(), settings: settings() }, mine.signal);
