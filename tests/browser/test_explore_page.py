@@ -134,6 +134,10 @@ def test_nothing_of_the_data_is_shown_or_sent_until_that_is_asked_for(men_contex
     wait_for_result(page)
     keep(page, "unseen.csv", "Make")  # rows that may be published are shown; the report of the data is not at hand
     assert page.locator("#report").count() == 0
+    mind = page.get_by_text("rows have only 748 different values")  # of households, which is a warning
+    assert mind.is_hidden()
+    page.get_by_text("What to mind, which says something of the data").click()
+    assert mind.is_visible()
     page.locator("#name").fill("unseen.csv")
     page.get_by_role("button", name="Make", exact=True).click()
     expect(page.locator("#notice")).to_contain_text("exists. Choose another name")

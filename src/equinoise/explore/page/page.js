@@ -281,11 +281,18 @@ async function publish(name) {
     if (message.kind === "refused" || message.kind === "cancelled") throw message;
     if (message.kind !== "published") continue;
     const link = looks() ? [reportLink(message.name)] : [];
-    const parts = [make("strong", message.sentence), make("p", message.promise), ...message.warnings.map((words) => make("p", words))];
+    const parts = [make("strong", message.sentence), make("p", message.promise), ...caveats(message.warnings)];
     notify([...parts, ...titled(message.rows), ...link, commands(message.commands)]);
   }
   publishing = false;
   if (interrupted) solve();
+}
+
+// Warnings may count people: with 'Plan only' they are there for whoever opens them.
+function caveats(sentences) {
+  const told = sentences.map((words) => make("p", words));
+  if (looks() || told.length === 0) return told;
+  return [make("details", [make("summary", "What to mind, which says something of the data"), ...told])];
 }
 
 function reportLink(name) {
