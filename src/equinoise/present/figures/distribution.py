@@ -13,7 +13,7 @@ from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
 from equinoise.present.figures.figure import Figure
-from equinoise.present.figures.per_bin import edges, occupied_span
+from equinoise.present.figures.per_bin import bin_ends, edges, occupied_span, value_title
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.baselines import cells_in_bounds
 from equinoise.statistics.metrics import Marginals
@@ -43,8 +43,9 @@ def distribution(mechanism: Mechanism) -> Figure:
         first = (axis.label,) if several else ()
         if isinstance(axis, Axis):
             points = _points(edges(axis), each)
-            panels.append(_lines(points, axis.label, number, occupied_span(each[ORIGINAL])))
-            table += [(*first, point["low"], point["high"], *(point[name] for name in of)) for point in points]
+            panels.append(_lines(points, value_title(axis), number, occupied_span(each[ORIGINAL])))
+            ends = bin_ends(axis, np.arange(axis.bins))
+            table += [(*first, *end, *(point[name] for name in of)) for end, point in zip(ends, points, strict=True)]
         else:
             labels = [printable(axis.bin_label(bin)) for bin in range(axis.bins)]
             panels.append(_bars(labels, each, axis.label, number))

@@ -23,6 +23,10 @@ def chart_of(points: Sequence[Mapping[str, Any]]) -> Any:
     return alt.Chart(alt.Data(values=points))
 
 
+LETTERS_ACROSS, MOST_WORDS, NAMES_ACROSS, LABEL_PIXELS = 40, 3, 24, 140
+"""Under a chart as narrow as a phone: letters that fit beside each other, lines, slanted names, and the longest."""
+
+
 @dataclass(frozen=True)
 class Legend:
     """Names told apart by colour and shape, above a chart; a click on one leaves the others pale.
@@ -63,6 +67,16 @@ class Legend:
 def value_axis(field: str, title: str, *, nice: bool = False) -> Any:
     """A column's values, from left to right."""
     return altair().X(f"{field}:Q", title=title).scale(zero=False, nice=nice).axis(grid=False, tickCount=6)
+
+
+def name_axis(field: str, title: str, names: Sequence[str]) -> Any:
+    """Categories by their names, from left to right: a word a line where that fits, slanted where it does not."""
+    words = [name.split(" ") for name in names]
+    longest = max((len(word) for each in words for word in each), default=0)
+    fits = len(names) * longest <= LETTERS_ACROSS and max(map(len, words), default=0) <= MOST_WORDS
+    look = {"labelAngle": 0, "labelExpr": "split(datum.label, ' ')"} if fits else {"labelAngle": -40}
+    axis = altair().X(f"{field}:N", title=title, sort=list(names))
+    return axis.axis(grid=False, labelLimit=LABEL_PIXELS, labelOverlap=len(names) > NAMES_ACROSS, **look)
 
 
 def log_x(field: str, title: str, ticks: Sequence[float], form: str = "~g", *, room: bool = False) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from equinoise.analysis.audit import Audit
+from equinoise.data.grid import AnyAxis
 from equinoise.formatting import at_most
 from equinoise.present.figures import theme
 from equinoise.present.figures.encodings import altair, level
@@ -41,8 +42,8 @@ def end_to_end_figure(audit: Audit) -> Figure:
         (occupied, many, _, one), (*_, other) = (
             people_mean_and_maximum(bins[:, number], people, values) for values in (fixed, whole)
         )
-        rows = PAIR.rows(axis, occupied, many, one, other)
-        panels.append(_panel(PAIR.points(rows, top), axis.label, top, target, number))
+        rows = PAIR.rows(occupied, many, one, other)
+        panels.append(_panel(PAIR.points(axis, rows, top), axis, top, target, number))
         table += [(*row[:-2], *map(at_most, row[-2:])) for row in PAIR.table(grid, axis, rows)]
     caption = f"{int(measured.people.sum()):,} people."
     if np.isinf(losses).any():
@@ -55,10 +56,10 @@ def end_to_end_figure(audit: Audit) -> Figure:
     return Figure("end-to-end", title, caption, words, tuple(panels), PAIR.header(grid), table)
 
 
-def _panel(points: list[dict[str, Any]], name: str, top: float, target: float | None, number: int) -> Any:
+def _panel(points: list[dict[str, Any]], axis: AnyAxis, top: float, target: float | None, number: int) -> Any:
     alt = altair()
     y = alt.Y("loss:Q", title="loss of one draw").scale(domain=[0, top])
-    base, choice = PAIR.chart(points, name, y, number)
+    base, choice = PAIR.chart(points, axis, y, number)
     marks = base.transform_filter("!datum.infinite").mark_point(filled=True, size=60).add_params(choice)
     crosses = base.transform_filter("datum.infinite").mark_point(angle=45, filled=True, size=160)
     rules = [] if target is None else [level(target)]

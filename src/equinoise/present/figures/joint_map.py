@@ -19,6 +19,9 @@ from equinoise.present.figures.theme import ORIGINAL, RELEASED
 MOST_TABLE_ROWS = 200
 """In the table behind a map: the cells with most people."""
 
+OVERLAPS = 600
+"""So many of them are as long as a map's side: each is less than a pixel."""
+
 MOST_SIDE = 64
 """Squares along a map's side: more could not be told apart, and would make a page of many megabytes."""
 
@@ -71,7 +74,9 @@ def _maps(
         titles = {"x": f"{across.label} from", "x2": f"{across.label} to", "y": f"{up.label} from",
                   "y2": f"{up.label} to", "p": "probability"}  # fmt: skip
         tips = [tip(field, title, ".5~g") for field, title in titles.items()]
-        right, top = (xs[1] - xs[0]) / 10, (ys[1] - ys[0]) / 10  # overlap, so that there are no gaps
+        right, top = (
+            min((at[1] - at[0]) / 10, (at[-1] - at[0]) / OVERLAPS) for at in (xs, ys)
+        )  # overlap, so that there are no gaps
         wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = chart_of(points).transform_calculate(**wider).mark_rect(clip=True).encode(
             x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from equinoise.data.grid import AnyAxis
 from equinoise.formatting import at_most
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
@@ -36,9 +37,9 @@ def losses(mechanism: Mechanism) -> Figure:
     for number, axis in enumerate(mechanism.grid.axes):
         bins, groups = places(mechanism, number)
         occupied, people, means, largest = people_mean_and_maximum(bins, mechanism.members.people[groups], each[groups])
-        rows = PAIR.rows(axis, occupied, people, largest, means)
-        drawable = [point for point in PAIR.points(rows) if point["loss"] > 0]  # the scale is logarithmic
-        panels.append(_points(drawable, axis.label, loss_limit(mechanism), number))
+        rows = PAIR.rows(occupied, people, largest, means)
+        drawable = [point for point in PAIR.points(axis, rows) if point["loss"] > 0]  # the scale is logarithmic
+        panels.append(_points(drawable, axis, loss_limit(mechanism), number))
         table += PAIR.table(mechanism.grid, axis, rows)
     title = f"Loss of one draw, bin by bin of {mechanism.grid.name}"
     shares = mechanism.loss_quantiles()
@@ -64,9 +65,9 @@ def _caption(mechanism: Mechanism) -> str:
     return f"How much one person's presence can show in one draw. {basis[0].upper()}{basis[1:]}. {what}"
 
 
-def _points(points: list[dict[str, Any]], name: str, line: float | None, number: int) -> Any:
+def _points(points: list[dict[str, Any]], axis: AnyAxis, line: float | None, number: int) -> Any:
     heights = [point["loss"] for point in points] + ([] if line is None else [line])
-    base, choice = PAIR.chart(points, name, log_y("loss", "loss of one draw", heights), number)
+    base, choice = PAIR.chart(points, axis, log_y("loss", "loss of one draw", heights), number)
     worst = base.transform_filter(f"datum.what === '{WORST}'").mark_point(filled=True, size=120)
     average = base.transform_filter(f"datum.what === '{AVERAGE}'").mark_point(filled=True, size=40)
     layers = [worst.add_params(choice), average]  # of two sizes, so that both are seen where they agree

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from equinoise.data.grid import AnyAxis, Floats, Grid, Ints
-from equinoise.formatting import at_most
-from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
-from equinoise.present.figures.per_bin import edges
+import numpy as np
 
-PairRow = tuple[float, float, int, float, float]
-"""Where a bin begins and ends, the people in it, the two values."""
+from equinoise.data.axis import MISSING_LABEL
+from equinoise.data.grid import AnyAxis, Floats, Grid, Ints
+from equinoise.formatting import at_most, printable
+from equinoise.present.figures.encodings import Legend, altair, chart_of, tip
+from equinoise.present.figures.per_bin import bin_axis, bin_ends, edges
+
+PairRow = tuple[int, int, float, float]
+"""A bin, the people in it, the two values."""
 
 
 @dataclass(frozen=True)
@@ -30,29 +33,31 @@ class Pair:
 
     def table(self, grid: Grid, axis: AnyAxis, rows: list[PairRow]) -> list[tuple[Any, ...]]:
         """The rows of one column below :meth:`header`."""
-        return [(*((axis.label,) if len(grid.axes) > 1 else ()), *row) for row in rows]
+        first = (axis.label,) if len(grid.axes) > 1 else ()
+        ends = bin_ends(axis, np.array([bin for bin, *_ in rows], dtype=np.int64))
+        return [(*first, *end, *values) for end, (_, *values) in zip(ends, rows, strict=True)]
 
-    def rows(self, axis: AnyAxis, occupied: Ints, people: Ints, one: Floats, other: Floats) -> list[PairRow]:
+    def rows(self, occupied: Ints, people: Ints, one: Floats, other: Floats) -> list[PairRow]:
         """One for each bin that anyone is in."""
-        at = edges(axis)
-        lists = (at[occupied], at[occupied + 1], people, one, other)
-        return list(zip(*(values.tolist() for values in lists), strict=True))
+        return list(zip(*(values.tolist() for values in (occupied, people, one, other)), strict=True))
 
-    def points(self, rows: list[PairRow], most: float = math.inf) -> list[dict[str, Any]]:
+    def points(self, axis: AnyAxis, rows: list[PairRow], most: float = math.inf) -> list[dict[str, Any]]:
         """Two for each row. What is infinite cannot be drawn: it is left out, or put at ``most``."""
+        at = edges(axis)
         return [
-            {"value": (low + high) / 2, "low": low, "high": high, "people": people, "what": what,
-             self.field: min(value, most), "rounded up": at_most(value), "infinite": value == math.inf}
-            for low, high, people, *values in rows
+            {"value": float(at[bin] + at[bin + 1]) / 2, "bin": printable(axis.bin_label(bin)), "people": people,
+             "what": what, self.field: min(value, most), "rounded up": at_most(value), "infinite": value == math.inf}
+            for bin, people, *values in rows
             for what, value in zip(self.looks, values, strict=True)
             if min(value, most) < math.inf
         ]  # fmt: skip
 
-    def chart(self, points: list[dict[str, Any]], name: str, y: Any, panel: int) -> tuple[Any, Any]:
+    def chart(self, points: list[dict[str, Any]], axis: AnyAxis, y: Any, panel: int) -> tuple[Any, Any]:
         """A chart without marks yet, and the choice of one of the two in its legend."""
         legend = Legend("what", self.looks, panel)
-        whose, value = (altair().Tooltip(f"{field}:N", title=title) for field, title in
-                        (("what", self.whose), ("rounded up", self.field)))  # fmt: skip
-        tips = [whose, *bin_tips(), tip("people", form=","), value]
-        x = value_axis("value", name, nice=True)
+        whose, where, value = (altair().Tooltip(f"{field}:N", title=title) for field, title in
+                               (("what", self.whose), ("bin", axis.label), ("rounded up", self.field)))  # fmt: skip
+        tips = [whose, where, tip("people", form=","), value]
+        missing = any(point["bin"] == MISSING_LABEL for point in points)
+        x = bin_axis(axis, "value", "bin", missing=missing, nice=True)
         return chart_of(points).encode(x=x, y=y, **legend.colour, **legend.shape, tooltip=tips), legend.choice

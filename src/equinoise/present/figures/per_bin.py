@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from equinoise.data.axis import MISSING_LABEL
 from equinoise.data.grid import AnyAxis, Axis, Floats, Ints
+from equinoise.formatting import printable
 from equinoise.mechanisms.base import Mechanism
+from equinoise.present.figures.encodings import name_axis, value_axis
 from equinoise.statistics import baselines
+
+TINY = np.finfo(np.float64).tiny
 
 WEIGHTS_AT_ONCE = 2**22
 """Weights looked at together."""
@@ -19,6 +26,26 @@ def edges(axis: AnyAxis) -> Floats:
         return np.arange(axis.bins + 1, dtype=np.float64)
     at = axis.edges()
     return np.append(at, at[-1] + axis.width) if axis.categories else at
+
+
+def bin_ends(axis: AnyAxis, bins: Ints) -> list[tuple[Any, Any]]:
+    """Where each of these bins begins and ends, in data units; twice its name where it is a category or missing."""
+    at = edges(axis)
+    names = {bin: printable(axis.bin_label(bin)) for bin in set(bins.tolist()) if bin >= axis.number_bins}
+    return [(names[bin], names[bin]) if bin in names else (float(at[bin]), float(at[bin + 1])) for bin in bins.tolist()]
+
+
+def bin_axis(axis: AnyAxis, value: str, name: str, *, missing: bool = True, nice: bool = False) -> Any:
+    """The bins of a column from left to right: numbers by the field ``value``, categories by the field ``name``.
+    ``missing`` says whether those without a value are there."""
+    if not isinstance(axis, Axis):
+        return name_axis(name, axis.label, [printable(axis.bin_label(bin)) for bin in range(axis.bins)])
+    return value_axis(value, value_title(axis) if missing else axis.label, nice=nice)
+
+
+def value_title(axis: Axis) -> str:
+    """What is written below a number column's values, in which those without a value have the last place."""
+    return f"{axis.label} (at the right end: {MISSING_LABEL})" if axis.categories else axis.label
 
 
 def occupied_span(shares: Floats) -> tuple[int, int]:
@@ -48,27 +75,38 @@ def _places(mechanism: Mechanism, number: int) -> tuple[Ints, Ints, Ints]:
 
 def noise_at_places(mechanism: Mechanism, number: int) -> Floats:
     """Noise of people on one column, for each of :func:`places`: root mean square distance from their own bin, in data
-    units."""
+    units; for a category the probability of another one."""
     bins, _, first = _places(mechanism, number)
-    return _distances(mechanism.factors[number][first], bins) * width(mechanism.grid.axes[number])
+    return _noise(mechanism.factors[number][first], bins, mechanism.grid.axes[number])
 
 
 def laplace_noise(mechanism: Mechanism, number: int, bins: Ints) -> Floats:
-    """The Laplace mechanism's noise for people of these bins: root mean square distance, in data units."""
+    """The Laplace mechanism's noise for people of these bins: root mean square distance, in data units; for a category
+    the probability of another one (randomized response)."""
     axis, columns = mechanism.grid.axes[number], len(mechanism.grid.axes)
     weights = baselines.laplace_kernel(axis, mechanism.epsilon / columns)[bins]
-    return _distances(weights, bins) * width(axis)
+    return _noise(weights, bins, axis)
+
+
+def _noise(weights: Ints | Floats, own: Ints, axis: AnyAxis) -> Floats:
+    """Of each row of weights: a distance among the bins of numbers, or from a bin that has no order the probability of
+    leaving it."""
+    found, ordered = np.empty(len(own)), own < axis.number_bins
+    found[ordered] = _distances(weights[ordered, : axis.number_bins], own[ordered]) * width(axis)
+    rest = weights[~ordered].astype(np.float64)
+    found[~ordered] = 1 - rest[np.arange(len(rest)), own[~ordered]] / rest.sum(axis=1)
+    return found
 
 
 def _distances(weights: Ints | Floats, own: Ints) -> Floats:
     """Root mean square distance from their own bin, in bins, for each row of weights."""
     bins, distances = np.arange(weights.shape[1]), np.empty(len(own))
-    step = max(1, WEIGHTS_AT_ONCE // weights.shape[1])
+    step = max(1, WEIGHTS_AT_ONCE // max(1, weights.shape[1]))
     for begin in range(0, len(own), step):
         part = slice(begin, begin + step)
         mass = weights[part].astype(np.float64)
         squares = (bins - own[part, None]).astype(np.float64) ** 2
-        distances[part] = np.sqrt((mass * squares).sum(axis=1) / mass.sum(axis=1))
+        distances[part] = np.sqrt((mass * squares).sum(axis=1) / np.maximum(mass.sum(axis=1), TINY))
     return distances
 
 
