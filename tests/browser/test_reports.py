@@ -1,5 +1,6 @@
 """Pages about mechanisms of every kind, in a real browser: nothing complains, sticks out or is cut off."""
 
+import polars as pl
 import pytest
 
 import equinoise
@@ -8,6 +9,8 @@ from tests.helpers.mechanism_of_every_kind import MECHANISM_KINDS, PEOPLE, mecha
 from tests.helpers.polling import wait_until
 
 LONG = "how much they said that they had been paid in the year before last, in thousands of dollars, before tax"
+
+WARDS = ["elective surgery", "emergency", "intensive care of the newborn", "maternity", "rehabilitation"]
 
 CUT_OFF = """() => [...document.querySelectorAll("svg")].flatMap((picture) => {
     const place = picture.getBoundingClientRect();
@@ -24,10 +27,15 @@ CUT_OFF = """() => [...document.querySelectorAll("svg")].flatMap((picture) => {
 def made(kind):
     if kind == "a long name":
         return equinoise.optimize(PEOPLE, column=LONG, epsilon=1, bounds=(0, 100), bins=21, restarts=1)
+    if kind == "categories":
+        wards = pl.Series(WARDS * 60).head(len(PEOPLE))
+        columns = {"a": {"bounds": [0, 100], "bins": 9}, "ward": {"categories": WARDS}}
+        people = pl.DataFrame({"a": PEOPLE, "ward": wards})
+        return equinoise.optimize(people, schema={"columns": columns}, epsilon=2, restarts=1)
     return mechanism(kind)
 
 
-@pytest.mark.parametrize("kind", [*MECHANISM_KINDS, "a long name"])
+@pytest.mark.parametrize("kind", [*MECHANISM_KINDS, "a long name", "categories"])
 def test_nothing_is_cut_off_or_complains(browser, tmp_path, kind):
     path = tmp_path / "report.html"
     made(kind).report(path)

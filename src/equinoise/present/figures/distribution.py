@@ -18,6 +18,10 @@ from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.baselines import cells_in_bounds
 from equinoise.statistics.metrics import Marginals
 
+LONG = 12
+"""Letters of a category that leave little room beside them: names above are then one below the other from the start, as
+a legend that changes its lines when all is laid out reaches out of the picture."""
+
 LITTLE = 0.005
 """A share of what is released that need not be told of."""
 
@@ -97,8 +101,8 @@ def _outside(mechanism: Mechanism) -> str:
     return f" Noise needs room around the bounds: {share:.2%} of draws fall outside them." if share > 0 else ""
 
 
-def _legend(names: Iterable[str], number: int) -> Legend:
-    return Legend("what", {name: (theme.COLOURS[name], "circle") for name in names}, number)
+def _legend(names: Iterable[str], number: int, columns: int | None = None) -> Legend:
+    return Legend("what", {name: (theme.COLOURS[name], "circle") for name in names}, number, columns)
 
 
 def _bars(labels: list[str], each: dict[str, Floats], name: str, number: int) -> Any:
@@ -109,7 +113,7 @@ def _bars(labels: list[str], each: dict[str, Floats], name: str, number: int) ->
         for label, *shares in _rows(labels, each)
         for what, share in zip(each, shares, strict=True)
     ]
-    legend = _legend(each, number)
+    legend = _legend(each, number, 1 if max(map(len, labels)) > LONG else None)
     bars = chart_of(points).mark_bar().encode(
         y=alt.Y("category:N", title=name, sort=labels), yOffset=alt.YOffset("what:N", sort=list(each)),
         x=alt.X("probability:Q", title="probability").axis(tickCount=5, format="~g"), **legend.colour,
