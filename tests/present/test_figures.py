@@ -1,4 +1,5 @@
 import dataclasses
+import datetime
 import json
 import math
 from xml.etree import ElementTree
@@ -463,3 +464,20 @@ def test_a_name_whose_letters_cannot_be_seen_is_spelled_out(tmp_path, name):
         text = " ".join(ElementTree.fromstring((tmp_path / f"{figure}.svg").read_text()).itertext())
         assert m.grid.axis.label in text
         assert text.isprintable()
+
+
+def test_columns_of_dates_are_drawn_and_listed_as_dates():
+    days = [datetime.date(2024, 1, 1) + datetime.timedelta(days=number % 90) for number in range(400)]
+    frame = pl.DataFrame({"admitted": days, "stay": [number % 7 for number in range(400)]})
+    bounds = [datetime.date(2024, 1, 1), datetime.date(2024, 3, 31)]
+    schema = {"columns": {"admitted": {"bounds": bounds, "bins": 13}, "stay": {"bounds": [0, 10], "step": 1}}}
+    mechanism = equinoise.optimize(frame, schema, epsilon=3)
+    for name in ("distribution", "losses", "noise", "map"):
+        figure = make_figure(name, mechanism)
+        text = json.dumps(figure.specs())
+        assert "utcFormat((19723 + datum.value) * 864e5, '%Y-%m-%d')" in text, name  # 2024-01-01 since 1970
+        assert "2024-01-01" in str(figure.rows), name
+    ends = [row[1:3] for row in make_figure("distribution", mechanism).rows if row[0] == "admitted"]
+    assert (ends[0][0], ends[-1][1]) == ("2024-01-01", "2024-03-31")
+    following = [datetime.date.fromisoformat(end) + datetime.timedelta(days=1) for _, end in ends[:-1]]
+    assert [datetime.date.fromisoformat(begin) for begin, _ in ends[1:]] == following

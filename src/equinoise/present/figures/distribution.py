@@ -11,9 +11,9 @@ from equinoise.data.grid import Axis, Floats
 from equinoise.formatting import percent, printable, three_digits
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.encodings import Legend, altair, bin_tips, chart_of, tip, value_axis
+from equinoise.present.figures.encodings import Legend, altair, chart_of, tip
 from equinoise.present.figures.figure import Figure
-from equinoise.present.figures.per_bin import bin_ends, edges, occupied_span, value_title
+from equinoise.present.figures.per_bin import bin_axis, bin_ends, edges, occupied_span
 from equinoise.present.figures.theme import LAPLACE, ORIGINAL, RELEASED
 from equinoise.statistics.baselines import cells_in_bounds
 from equinoise.statistics.metrics import Marginals
@@ -46,8 +46,8 @@ def distribution(mechanism: Mechanism) -> Figure:
         each = {name: marginal(number) for name, marginal in of.items()}
         first = (axis.label,) if several else ()
         if isinstance(axis, Axis):
-            points = _points(edges(axis), each)
-            panels.append(_lines(points, value_title(axis), number, occupied_span(each[ORIGINAL])))
+            points = _points(axis, each)
+            panels.append(_lines(points, axis, number, occupied_span(each[ORIGINAL])))
             ends = bin_ends(axis, np.arange(axis.bins))
             table += [(*first, *end, *(point[name] for name in of)) for end, point in zip(ends, points, strict=True)]
         else:
@@ -78,14 +78,14 @@ def _rows(firsts: list[Any], each: dict[str, Floats]) -> list[tuple[Any, ...]]:
     return list(zip(firsts, *(values.tolist() for values in each.values()), strict=True))
 
 
-def _points(at: Floats, each: dict[str, Floats]) -> list[dict[str, Any]]:
-    """One for each bin: where it begins and ends, and its probability by every name."""
+def _points(axis: Axis, each: dict[str, Floats]) -> list[dict[str, Any]]:
+    """One for each bin: where it begins and ends, what it is called, and its probability by every name."""
+    at = edges(axis).tolist()
     return [
-        {"low": low, "high": high, **dict(zip(each, shares, strict=True))}
-        for low, high, *shares in zip(
-            at[:-1].tolist(), at[1:].tolist(), *(values.tolist() for values in each.values()), strict=True
-        )
-    ]
+        {"low": at[bin], "high": at[bin + 1], "bin": printable(axis.bin_label(bin)),
+         **dict(zip(each, shares, strict=True))}
+        for bin, shares in enumerate(zip(*(values.tolist() for values in each.values()), strict=True))
+    ]  # fmt: skip
 
 
 def _outside(mechanism: Mechanism) -> str:
@@ -123,14 +123,14 @@ def _bars(labels: list[str], each: dict[str, Floats], name: str, number: int) ->
     return bars.add_params(legend.choice).properties(height=height)
 
 
-def _lines(points: list[dict[str, Any]], name: str, number: int, span: tuple[int, int]) -> Any:
+def _lines(points: list[dict[str, Any]], axis: Axis, number: int, span: tuple[int, int]) -> Any:
     """Steps from where each bin begins, where anybody is; the last point is where the last bin ends."""
-    alt, names = altair(), [each for each in points[0] if each not in {"low", "high"}]
+    alt, names = altair(), [each for each in points[0] if each not in {"low", "high", "bin"}]
     shown = points[slice(*span)]
     base = chart_of([*shown, {**shown[-1], "low": shown[-1]["high"]}])
     legend = _legend(names, number)
     each = base.transform_fold(names, as_=["what", "probability"]).encode(
-        x=value_axis("low", name),
+        x=bin_axis(axis, "low", "bin"),
         y=alt.Y("probability:Q", title="probability").axis(tickCount=5, format="~g").stack(None),
         **legend.colour,
     )
@@ -141,7 +141,7 @@ def _lines(points: list[dict[str, Any]], name: str, number: int, span: tuple[int
     dashed = alt.when(alt.datum.what == LAPLACE).then(alt.value([6, 3])).otherwise(alt.value([1, 0]))
     bars = base.mark_rect(opacity=0).encode(
         x=alt.X("low:Q"), x2="high:Q", y=alt.value(0), y2=alt.value(theme.HEIGHT),
-        tooltip=[*bin_tips(), *map(tip, names)],
+        tooltip=[alt.Tooltip("bin:N", title=axis.label), *map(tip, names)],
     )  # fmt: skip
     # The bars are not seen: they make all of a bin answer to the pointer.
     return alt.layer(area.add_params(legend.choice), lines.encode(strokeDash=dashed), bars).properties(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -64,9 +65,21 @@ class Legend:
         return {"shape": self._channel(altair().Shape, 1)}
 
 
-def value_axis(field: str, title: str, *, nice: bool = False) -> Any:
-    """A column's values, from left to right."""
-    return altair().X(f"{field}:Q", title=title).scale(zero=False, nice=nice).axis(grid=False, tickCount=6)
+def value_axis(field: str, title: str, *, nice: bool = False, day_zero: str | None = None) -> Any:
+    """A column's values, from left to right; those of a column of dates are days since ``day_zero``."""
+    axis = altair().X(f"{field}:Q", title=title).scale(zero=False, nice=nice)
+    return axis.axis(grid=False, tickCount=6, **day_labels(day_zero))
+
+
+def day_labels(day_zero: str | None) -> dict[str, Any]:
+    """What an axis of days since a date has besides: dates at its ticks."""
+    return {} if day_zero is None else {"labelExpr": day_text(day_zero, "datum.value")}
+
+
+def day_text(day_zero: str, days: str) -> str:
+    """The expression of a chart for the date so many days after another."""
+    since_1970 = (date.fromisoformat(day_zero) - date(1970, 1, 1)).days
+    return f"utcFormat(({since_1970} + {days}) * 864e5, '%Y-%m-%d')"
 
 
 def name_axis(field: str, title: str, names: Sequence[str]) -> Any:
@@ -100,11 +113,6 @@ def level(value: float, dash: Sequence[int] = (5, 4)) -> Any:
 def tip(field: str, title: str | None = None, form: str = ".4~g") -> Any:
     """A number that is told where the pointer is."""
     return altair().Tooltip(f"{field}:Q", title=title or field, format=form)
-
-
-def bin_tips() -> list[Any]:
-    """Where a bin begins and ends, told where the pointer is."""
-    return [tip("low", "from", ".6~g"), tip("high", "to", ".6~g")]
 
 
 def log_ticks(values: Iterable[float]) -> list[float]:

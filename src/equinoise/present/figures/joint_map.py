@@ -11,7 +11,7 @@ from equinoise.errors import BadInput
 from equinoise.formatting import percent
 from equinoise.mechanisms.base import Mechanism
 from equinoise.present.figures import theme
-from equinoise.present.figures.encodings import altair, chart_of, tip
+from equinoise.present.figures.encodings import altair, chart_of, day_labels, day_text, tip
 from equinoise.present.figures.figure import Figure
 from equinoise.present.figures.per_bin import edges, occupied_span
 from equinoise.present.figures.theme import ORIGINAL, RELEASED
@@ -71,21 +71,28 @@ def _maps(
             for (i, j), share in np.ndenumerate(values)
             if share > 0
         ]
-        titles = {"x": f"{across.label} from", "x2": f"{across.label} to", "y": f"{up.label} from",
-                  "y2": f"{up.label} to", "p": "probability"}  # fmt: skip
-        tips = [tip(field, title, ".5~g") for field, title in titles.items()]
+        sides = {"x": (across, "from"), "x2": (across, "to"), "y": (up, "from"), "y2": (up, "to")}
+        days = {f"{side} day": day_text(axis.day_zero, f"datum.{side}")
+                for side, (axis, _) in sides.items() if axis.day_zero is not None}  # fmt: skip
+        tips = [
+            alt.Tooltip(f"{side} day:N", title=f"{axis.label} {end}") if f"{side} day" in days
+            else tip(side, f"{axis.label} {end}", ".5~g")
+            for side, (axis, end) in sides.items()
+        ]  # fmt: skip
         right, top = (
             min((at[1] - at[0]) / 10, (at[-1] - at[0]) / OVERLAPS) for at in (xs, ys)
         )  # overlap, so that there are no gaps
-        wider = {"right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
+        wider = {**days, "right": f"datum.x2 + {right}", "top": f"datum.y2 + {top}"}
         chart = chart_of(points).transform_calculate(**wider).mark_rect(clip=True).encode(
-            x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False).axis(grid=False, tickCount=6),
+            x=alt.X("x:Q", title=across.label).scale(domain=[xs[0], xs[-1]], nice=False)
+            .axis(grid=False, tickCount=6, **day_labels(across.day_zero)),
             x2="right:Q",
-            y=alt.Y("y:Q", title=up.label).scale(domain=[ys[0], ys[-1]], nice=False).axis(grid=False, tickCount=6),
+            y=alt.Y("y:Q", title=up.label).scale(domain=[ys[0], ys[-1]], nice=False)
+            .axis(grid=False, tickCount=6, **day_labels(up.day_zero)),
             y2="top:Q",
             color=alt.Color("p:Q", title="probability").scale(scheme=theme.HEAT, type="sqrt", domain=[0, highest])
             .legend(format="~g", gradientLength=160, tickCount=4, orient="top"),
-            tooltip=tips,
+            tooltip=[*tips, tip("p", "probability", ".5~g")],
         )  # fmt: skip
         panels.append(chart.properties(title=alt.TitleParams(name, fontSize=13), height=theme.HEIGHT))
     return tuple(panels)

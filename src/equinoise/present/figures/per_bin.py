@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -29,10 +30,20 @@ def edges(axis: AnyAxis) -> Floats:
 
 
 def bin_ends(axis: AnyAxis, bins: Ints) -> list[tuple[Any, Any]]:
-    """Where each of these bins begins and ends, in data units; twice its name where it is a category or missing."""
+    """Where each of these bins begins and ends, in data units, or the first and the last day; twice its name where it
+    is a category or missing."""
     at = edges(axis)
     names = {bin: printable(axis.bin_label(bin)) for bin in set(bins.tolist()) if bin >= axis.number_bins}
-    return [(names[bin], names[bin]) if bin in names else (float(at[bin]), float(at[bin + 1])) for bin in bins.tolist()]
+
+    def ends(bin: int) -> tuple[Any, Any]:
+        if bin in names:
+            return names[bin], names[bin]
+        low, high = float(at[bin]), float(at[bin + 1])
+        if not isinstance(axis, Axis) or axis.day_zero is None:
+            return low, high
+        return axis.value_label(math.ceil(low)), axis.value_label(math.floor(high))
+
+    return [ends(bin) for bin in bins.tolist()]
 
 
 def bin_axis(axis: AnyAxis, value: str, name: str, *, missing: bool = True, nice: bool = False) -> Any:
@@ -40,7 +51,8 @@ def bin_axis(axis: AnyAxis, value: str, name: str, *, missing: bool = True, nice
     ``missing`` says whether those without a value are there."""
     if not isinstance(axis, Axis):
         return name_axis(name, axis.label, [printable(axis.bin_label(bin)) for bin in range(axis.bins)])
-    return value_axis(value, value_title(axis) if missing else axis.label, nice=nice)
+    title = value_title(axis) if missing else axis.label
+    return value_axis(value, title, nice=nice, day_zero=axis.day_zero)
 
 
 def value_title(axis: Axis) -> str:
