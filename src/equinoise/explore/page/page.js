@@ -359,7 +359,7 @@ async function begin() {
   showUnit(facts);
   $("scales").replaceChildren(...facts.scales.map((name) => new Option(name, name)));
   $("method").replaceChildren(new Option("by the plan", ""), ...facts.methods.map((name) => new Option(name, name)));
-  for (const place of ["settings", "schema-section"]) {
+  for (const place of ["switch", "settings", "schema-section"]) {
     $(place).addEventListener("input", (event) => {
       if (event.target === $("schema-name")) return;
       syncSlider(event);
