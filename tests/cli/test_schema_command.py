@@ -83,7 +83,7 @@ def test_a_draft_of_a_text_file_has_its_names_alone(run):
     assert tomllib.loads(out) == {"columns": {name: {} for name in TEXT[1:]}}
     head = out.split("\n[", 1)[0]
     for said in (
-        "bounds = [0, 120], and step = 1 if",
+        "bounds = [0, 120], and step = 1 for whole values",
         "categories = [",
         'missing = "category"',
         "Leave bins out",
