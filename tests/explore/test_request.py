@@ -282,3 +282,13 @@ def test_a_cost_that_takes_too_much_memory_is_a_sentence_and_no_end_of_the_page(
 def test_without_data_nothing_is_made():
     with pytest.raises(BadInput, match="there is the plan alone"):
         make(None, {"schema": PAY, "epsilon": 1.0, "rows": 3})
+
+
+def test_bounds_that_were_found_privately_are_in_the_epsilon(pay):
+    found = {"columns": {"pay": {**PAY["columns"]["pay"], "bounds_epsilon": 0.25}}}
+    asked = {"schema": found, "epsilon": 1.0, "rows": 1}
+    made = make(pay, asked)
+    assert made.epsilon == 0.75
+    assert made.promise.epsilon == 1.0
+    theirs = equinoise.synthesize(pay, found, epsilon=1.0, rows=1).mechanism
+    assert made.to_json() | {"spent": 0} == theirs.to_json() | {"spent": 0}
