@@ -62,7 +62,8 @@ def test_audit_sample_show_and_cost(folder):
 def test_every_engine_counts_and_writes_losses(folder, engine):
     run(folder, "audit", "pay.eq", "--data", "pay.csv", "--engine", engine)
     run(folder, "losses", "pay.eq", "pay.parquet", "--engine", engine, "--out", f"{engine}.parquet")
-    assert pl.read_parquet(folder / f"{engine}.parquet").columns == ["who", "pay", "age", "loss", "scale"]
+    added = ["row", "loss", "scale", "scale_needed"]
+    assert pl.read_parquet(folder / f"{engine}.parquet").columns == ["who", "pay", "age", *added]
 
 
 @pytest.mark.parametrize(
