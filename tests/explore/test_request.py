@@ -15,6 +15,7 @@ from equinoise.explore.request import PageRequest, schema_from_json
 from equinoise.explore.source import Source
 from equinoise.solvers import least_epsilon
 from tests.helpers.explore_server import PAY, pay_file, three_columns
+from tests.helpers.quick_simulations import quick_simulations
 
 
 def count_now(name, count):
@@ -29,6 +30,13 @@ def make(path, asked, kept=count_now):
 def without_seconds(mechanism):
     found = mechanism.to_json()
     return {**found, "solver": {name: value for name, value in found["solver"].items() if name != "seconds"}}
+
+
+@pytest.fixture(autouse=True)
+def plan_quickly():
+    """Plans of a second."""
+    with quick_simulations():
+        yield
 
 
 @pytest.fixture
