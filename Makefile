@@ -35,6 +35,10 @@ test-engines: $(ENGINES)
 test-aim: $(AIM)
 	timeout --kill-after=30 900 $(BIN)/python -m pytest tests/aim -n 0 --durations=5
 
+# One thread of linear algebra a process, as with the command itself.
+test-browser: export OPENBLAS_NUM_THREADS := 1
+test-browser: export OMP_NUM_THREADS := 1
+
 # Drives the local page, reports and the documentation site in Debian's Chromium, which is installed where there is none; pictures are kept in build/screenshots.
 test-browser: $(BROWSER)
 	test -x /usr/bin/chromium || { apt-get update && apt-get install --yes --no-install-recommends chromium; }
