@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from equinoise.data.columns import find_column
 from equinoise.data.draft import DATES, make_draft, open_source
@@ -14,6 +15,8 @@ from equinoise.data.schema import Column, Schema
 from equinoise.data.text_format import TextFormat
 from equinoise.errors import BadInput
 from equinoise.settings import check_settings
+
+Made = TypeVar("Made")
 
 NOTHING_NAMED = "Name a file, or with --schema what is public about one: without data, there is the plan alone."
 
@@ -31,12 +34,16 @@ class Source:
     def __post_init__(self) -> None:
         check_settings({"engine": self.engine})
 
-    def read(self, schema: Schema, **counting: Any) -> tuple[Players, dict[str, Any]]:
-        """Everyone counted, and how, as :func:`read_players` gives them; refused where there is no data."""
+    def read_by(self, verb: Callable[..., Made], *arguments: Any, **settings: Any) -> Made:
+        """What a function makes of the data, read as was said; refused where there is none."""
         if self.data is None:
             raise BadInput("No data was named, so there is the plan alone: equinoise explore DATA.")
         how = {name: value for name, value in vars(self).items() if name != "data"}
-        return read_players(self.data, schema, **counting, **how)
+        return verb(self.data, *arguments, **settings, **how)
+
+    def read(self, schema: Schema, **counting: Any) -> tuple[Players, dict[str, Any]]:
+        """Everyone counted, and how, as :func:`read_players` gives them."""
+        return self.read_by(read_players, schema, **counting)
 
 
 @dataclass(frozen=True)

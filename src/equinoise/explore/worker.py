@@ -176,12 +176,9 @@ class Jobs:
         method = request.settings.get("method") or (CountsTable.method if counts else None)
         if counts and method != CountsTable.method:
             raise BadInput(f"Only the method {CountsTable.method} has noisy counts to publish.")
-        how = {key: value for key, value in vars(self._source).items() if key != "data"}
-        if self._source.data is None:
-            raise BadInput("No data was named, so there is the plan alone: equinoise explore DATA.")
-        release = synthesize(
-            self._source.data, request.schema, save=files[1], progress=self._note_round,
-            **{**request.settings, "method": method}, **how,
+        release = self._source.read_by(
+            synthesize, request.schema, save=files[1], progress=self._note_round,
+            **{**request.settings, "method": method},
         )  # fmt: skip
         write_frames(rows, iter([release.rows]), mode=0o644, force=False)
         if counts:
